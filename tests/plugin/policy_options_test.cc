@@ -126,6 +126,42 @@ TEST(PolicyOptions, TextsOfOtherPoliciesAreRefused) {
   }
 }
 
+// A preloaded policy whose text does not keeps the bits per key of the program.
+TEST(PolicyOptions, ATextSetsBitsByItsIdAnOptionOrARate) {
+  for (const auto& [text, sets] :
+       std::map<std::string, bool>{{"classic_bloom", false},
+                                   {"{id=classic_bloom;hash_seed=7}", false},
+                                   {"{id=exactbloom;memory_budget=1G}", false},
+                                   {"{id=classic_bloom;fpr=0}", false},
+                                   {"classic_bloom:10", true},
+                                   {"{id=exactbloom:7;memory_budget=1G}", true},
+                                   {"{id=classic_bloom;bits_per_key=10}", true},
+                                   {"{id=classic_bloom;fpr=0.01}", true}}) {
+    PolicyOptions options;
+    bool sets_bits = !sets;
+    EXPECT_TRUE(ParsePolicy(text, &options, &sets_bits).ok()) << text;
+    EXPECT_EQ(sets_bits, sets) << text;
+  }
+}
+
+// RocksDB makes none of less than 0.5 bits per key, and a target rate replaces the bits.
+TEST(PolicyOptions, MakeNoFiltersOfTooFewBitsWithoutARate) {
+  const auto makes_none = [](PolicyKind kind, double bits_per_key, double fpr = 0.0) {
+    PolicyOptions options = kind;
+    options.bits_per_key = bits_per_key;
+    options.fpr = fpr;
+    return MakesNoFilters(options);
+  };
+  for (const PolicyKind kind : kPolicyKinds) {
+    const bool is_rocksdbs = kind == PolicyKind::kRocksDBBloom;
+    EXPECT_TRUE(makes_none(kind, 0.0)) << PolicyName(kind);
+    EXPECT_EQ(makes_none(kind, 0.01), is_rocksdbs) << PolicyName(kind);
+    EXPECT_EQ(makes_none(kind, 0.49), is_rocksdbs) << PolicyName(kind);
+    EXPECT_FALSE(makes_none(kind, 0.5)) << PolicyName(kind);
+  }
+  EXPECT_FALSE(makes_none(PolicyKind::kExactRibbon, 0.0, 0.01));
+}
+
 class ValidOptions : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Options, ValidOptions,

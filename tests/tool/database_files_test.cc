@@ -180,6 +180,8 @@ TEST(ListTables, FindsTablesInTheDirectoriesOfDbPaths) {
   EXPECT_EQ(tables[0].path.rfind(fast.path(), 0), 0U) << tables[0].path;
   EXPECT_EQ(tables[1].path.rfind(slow.path(), 0), 0U) << tables[1].path;
   EXPECT_FALSE(std::filesystem::exists(ListTables({directory.path()}).tables[0].path));
+  std::filesystem::remove(tables[0].path);
+  EXPECT_EQ(ListTables(paths).tables[0].path.rfind(directory.path(), 0), 0U) << "it is in none";
 }
 
 }  // namespace

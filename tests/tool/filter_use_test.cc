@@ -202,5 +202,150 @@ TEST(FilterUse, OfAPolicyThatFollowsTheTreeNeedsAListener) {
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
 }
 
+// The warnings of a database that is not on any disk: its options, and its tables by these numbers.
+class Warnings : public ::testing::Test {
+ protected:
+  tool::FamilyOptions& Family(const std::string& name,
+                              const rocksdb::BlockBasedTableOptions& table = {}) {
+    tool::FamilyOptions& family = Options().families[name];
+    family.options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    family.table = family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    return family;
+  }
+
+  tool::DatabaseOptions& Options() {
+    if (!inspection_.options) inspection_.options.emplace();
+    return *inspection_.options;
+  }
+
+  tool::TableReport& Table(const std::string& family, int level, std::uint64_t bytes = 0) {
+    tool::TableReport& table = inspection_.tables.emplace_back();
+    table.location.column_family = family;
+    table.location.level = level;
+    table.filter.bytes = bytes;
+    return table;
+  }
+
+  // Their names.
+  std::string Of(const std::string& family) const {
+    std::string names;
+    for (const tool::Warning& warning : WarningsOf(family, inspection_, log_)) {
+      names += (names.empty() ? "" : " ") + warning.name;
+    }
+    return names;
+  }
+
+  tool::Inspection inspection_;
+  tool::InfoLog log_;
+};
+
+TEST_F(Warnings, OfACacheCountTheFiltersThatAreInIt) {
+  rocksdb::BlockBasedTableOptions cached;
+  cached.cache_index_and_filter_blocks = true;
+  for (const char* name : {"a", "b", "c"}) Family(name, cached);
+  Family("beside");
+  Table("a", 0, 100);
+  Table("a", 1, 300);
+  Table("a", 0, 5000).filter.partitioned = true;
+  Table("b", 0, 200);
+  Table("c", 0, 1000);
+  Table("beside", 0, 7000);
+  struct Case {
+    std::uint64_t capacity;
+    int shard_bits;
+    std::string warnings;
+  };
+  // The filters of a and b take 5600 bytes, the largest in one block 300.
+  for (const Case& expected : std::vector<Case>{{0, 0, ""},
+                                                {5599, 0, "filters_exceed_cache "},
+                                                {5600, 0, ""},
+                                                {9599, 5, "filter_exceeds_shard "},
+                                                {9600, 5, ""},
+                                                {5600, -1, ""},
+                                                {100, 0,
+                                                 "filters_exceed_cache "
+                                                 "filter_exceeds_shard "}}) {
+    const tool::BlockCache cache{"0x1", expected.capacity, expected.shard_bits};
+    log_.caches = {{"a", cache}, {"b", cache}, {"c", {"0x2", 1 << 20, 0}}, {"beside", cache}};
+    EXPECT_EQ(Of("a"), expected.warnings + "level0_not_pinned") << expected.capacity;
+    EXPECT_EQ(Of("c"), "level0_not_pinned");
+    EXPECT_EQ(Of("beside"), "");
+    EXPECT_TRUE(Mentions(WarningsOf("a", inspection_, log_).back().seen, "level 0, 5.0 KiB now"));
+  }
+}
+
+// By RocksDB's MetadataCacheOptions, of which each pinning tier falls back to the older option.
+TEST_F(Warnings, OfFiltersThatAreNotPinnedFollowTheTierOfTheirKind) {
+  using rocksdb::PinningTier;
+  const PinningTier tiers[] = {PinningTier::kFallback, PinningTier::kNone,
+                               PinningTier::kFlushedAndSimilar, PinningTier::kAll};
+  for (const PinningTier tier : tiers) {
+    for (const PinningTier other : tiers) {
+      for (const bool is_partitioned : {false, true}) {
+        for (const bool pins_level0 : {false, true}) {
+          rocksdb::BlockBasedTableOptions table;
+          table.cache_index_and_filter_blocks = true;
+          if (is_partitioned) PartitionFilters(4096, &table);
+          table.pin_l0_filter_and_index_blocks_in_cache = pins_level0;
+          table.metadata_cache_options.partition_pinning = is_partitioned ? tier : other;
+          table.metadata_cache_options.unpartitioned_pinning = is_partitioned ? other : tier;
+          Family("default", table);
+          const bool is_pinned =
+              tier == PinningTier::kFallback ? pins_level0 : tier != PinningTier::kNone;
+          EXPECT_EQ(Of("default"), is_pinned ? "" : "level0_not_pinned");
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Warnings, OfFiltersForHitsNeedADeeperLevel) {
+  Family("default").options.optimize_filters_for_hits = true;
+  const tool::FilterUseFinding none{tool::FilterUse::kNone, "why", "what to do"};
+  Table("default", 0).use = none;
+  Table("other", 3);
+  EXPECT_EQ(Of("default"), "tables_without_filter");
+  Table("default", 2).use = none;
+  EXPECT_EQ(Of("default"), "tables_without_filter optimize_filters_for_hits");
+  const tool::Warning without = WarningsOf("default", inspection_, log_).front();
+  EXPECT_TRUE(Mentions(without.seen, "1 table of 2 without a filter, so that lookups of"));
+  EXPECT_TRUE(Mentions(without.seen, ": why"));
+  EXPECT_EQ(without.remedy, "what to do");
+  inspection_.tables.front().use.reset();
+  EXPECT_EQ(Of("default"), "optimize_filters_for_hits");
+  inspection_.tables.back().status = rocksdb::Status::Corruption("damaged");
+  EXPECT_EQ(Of("default"), "") << "it cannot be read";
+}
+
+TEST_F(Warnings, OfFiltersForHitsAreOfTheDeepestLevel) {
+  tool::FamilyOptions& family = Family("default");
+  family.options.optimize_filters_for_hits = true;
+  TableFilter table;
+  table.entries = 10;
+  table.policy = "classic_bloom:10";
+  const std::string reason = "leaves the deepest level without filters";
+  EXPECT_TRUE(Mentions(tool::UseOf(table, &family, /*deepest=*/true).reason, reason));
+  EXPECT_FALSE(Mentions(tool::UseOf(table, &family, /*deepest=*/false).reason, reason));
+  EXPECT_FALSE(Mentions(tool::UseOf(table, nullptr, /*deepest=*/true).reason, reason));
+  family.options.optimize_filters_for_hits = false;
+  EXPECT_FALSE(Mentions(tool::UseOf(table, &family, /*deepest=*/true).reason, reason));
+}
+
+TEST_F(Warnings, OfAnOrderKnowThoseOfRocksDB) {
+  const std::string bytewise = rocksdb::BytewiseComparator()->Name();
+  const std::string reverse = rocksdb::ReverseBytewiseComparator()->Name();
+  tool::FamilyOptions& family = Family("default");
+  for (const std::string& known : {std::string(), std::string("nullptr"), bytewise, reverse,
+                                   bytewise + ".u64ts", reverse + ".u64ts"}) {
+    family.comparator = known;
+    EXPECT_EQ(Of("default"), "") << known;
+  }
+  for (const std::string& other :
+       {bytewise + ".u64", bytewise + ".u64ts.u64ts", ".u64ts" + reverse}) {
+    family.comparator = other;
+    EXPECT_EQ(Of("default"), "custom_comparator") << other;
+  }
+}
+
 }  // namespace
 }  // namespace exactbloom

@@ -1,10 +1,16 @@
 // The reports of inspect on tables with known filters, and what verify measures of them.
+#include "tool/inspect/inspect.h"
+
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <regex>
+#include <sstream>
 #include <string>
 
 #include "exactbloom/false_positive_rate.h"
@@ -115,6 +121,9 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
   if (is_known) {
     EXPECT_NEAR(rate / filter["rate"].get<double>(), 1.0, sample.partitioned ? 0.3 : 0.15);
   }
+  if (!filter["fill"].is_null()) {
+    EXPECT_NEAR(filter["fill"], 0.5, 0.2) << "small partitions have bits to spare";
+  }
   if (is_exact_ribbon) {
     EXPECT_TRUE(filter["fill"].is_null());
     EXPECT_FALSE(filter.contains("kind"));
@@ -185,6 +194,7 @@ TEST(InspectPlan, IsWhatTablesGet) {
   const json report = testing::AskToolForJson("inspect " + directory.path());
   const json& plan = report.at("plans").at(0);
   EXPECT_EQ(plan.at("policy"), "exactbloom:10");
+  EXPECT_EQ(plan.at("column_family"), "default");
   ASSERT_EQ(plan.at("tables").size(), 2U);
   const double build_bytes = report.at("totals").at("build_bytes");
   EXPECT_NEAR(plan.at("build_bytes"), build_bytes, 0.001 * build_bytes);
@@ -238,6 +248,111 @@ TEST(InspectText, SaysWhetherAFilterOfOursIsLeft) {
     EXPECT_TRUE(is_left());
     ASSERT_TRUE(ForceCompaction(*db).ok());
     EXPECT_FALSE(is_left());
+  }
+}
+
+// Each order differs from every other one; the last table has no keys.
+TEST(InspectText, SortsTablesByEachNumber) {
+  struct Sizes {
+    double wasted;
+    std::uint64_t keys, bits, bytes;
+  };
+  tool::Inspection inspection;
+  for (const Sizes& sizes :
+       {Sizes{0.1, 100, 500, 900}, {0.3, 300, 900, 100}, {0.2, 50, 1000, 300}, {0.0, 0, 0, 0}}) {
+    tool::TableReport& table = inspection.tables.emplace_back();
+    table.location.path =
+        std::string("/db/") + static_cast<char>('a' + inspection.tables.size() - 1);
+    table.filter.family = FilterFamily::kBloom;
+    table.fill_rate = sizes.wasted;
+    table.filter.entries = table.keys = sizes.keys;
+    table.bits = sizes.bits;
+    table.filter.bytes = sizes.bytes;
+  }
+  const auto order_by = [&](tool::SortKey key, std::optional<std::uint64_t> top) {
+    tool::InspectArguments arguments;
+    arguments.sort = key;
+    arguments.top = top;
+    std::istringstream lines(FormatInspection(inspection, arguments));
+    std::string names;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.size() > 1 && line[1] == ' ') names += line.front();
+      if (Mentions(line, " more)")) names += line;
+    }
+    return names;
+  };
+  EXPECT_EQ(order_by(tool::SortKey::kName, std::nullopt), "abcd");
+  EXPECT_EQ(order_by(tool::SortKey::kWasted, std::nullopt), "bcad");
+  EXPECT_EQ(order_by(tool::SortKey::kKeys, std::nullopt), "bacd");
+  EXPECT_EQ(order_by(tool::SortKey::kBits, std::nullopt), "cabd");
+  EXPECT_EQ(order_by(tool::SortKey::kSize, std::nullopt), "acbd");
+  EXPECT_EQ(order_by(tool::SortKey::kSize, 4), "acbd");
+  EXPECT_EQ(order_by(tool::SortKey::kSize, 5), "acbd");
+  EXPECT_EQ(order_by(tool::SortKey::kSize, 3), "acb(1 more)");
+  EXPECT_EQ(order_by(tool::SortKey::kSize, 0), "(4 more)");
+}
+
+TEST(InspectText, PutsColumnFamiliesThatAreAlikeIntoOneLine) {
+  tool::FilterSummary same;
+  same.tables = same.filtering = 2;
+  same.families = {{"bloom", 2}};
+  same.keys = 100;
+  same.bits = 1000;
+  same.wasted_reads = 0.5;
+  const auto groups_with = [&](void (*change)(tool::FilterSummary&)) {
+    tool::Inspection inspection;
+    inspection.families = {{"a", same}, {"b", same}};
+    change(inspection.families["b"]);
+    return GroupsOf(inspection).size();
+  };
+  using Sums = tool::FilterSummary;
+  EXPECT_EQ(groups_with([](Sums&) {}), 1U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.bits = 1025; }), 1U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.bits = 1026; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.filtering = 1; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.unreadable = 1; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.families = {{"ribbon", 2}}; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.families = {{"bloom", 1}}; }), 1U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.wasted_reads = 0.9; }), 2U);
+}
+
+TEST(InspectText, TellsWhatATablesFilterIs) {
+  struct Case {
+    TableFilter filter;
+    const char* name;
+    const char* probes;
+  };
+  const auto made = [](FilterFamily family, std::uint64_t partitions, int least, int most,
+                       bool has_prefixes = false, bool has_keys = true) {
+    TableFilter filter;
+    filter.family = family;
+    filter.partitioned = partitions != 0;
+    filter.blocks = partitions;
+    filter.min_probes = least;
+    filter.max_probes = most;
+    filter.prefix_filtering = has_prefixes;
+    filter.whole_key_filtering = has_keys;
+    return filter;
+  };
+  for (const Case& expected : std::vector<Case>{
+           {made(FilterFamily::kNone, 0, 0, 0), "none", "-"},
+           {made(FilterFamily::kBloom, 0, 6, 6), "bloom", "6"},
+           {made(FilterFamily::kRibbon, 1, 0, 5), "ribbon, 1 partition", "5"},
+           {made(FilterFamily::kExactBloom, 3, 4, 7), "classic, 3 partitions", "4-7"},
+           {made(FilterFamily::kBloom, 0, 6, 6, true), "bloom, keys and prefixes", "6"},
+           {made(FilterFamily::kBloom, 2, 6, 6, true, false), "bloom, 2 partitions, prefixes",
+            "6"}}) {
+    tool::Inspection inspection;
+    inspection.tables.emplace_back().filter = expected.filter;
+    inspection.tables.front().location.path = "/db/t";
+    setenv("COLUMNS", "300", 1);
+    const std::string text = FormatInspection(inspection, {});
+    unsetenv("COLUMNS");
+    const std::string line = text.substr(text.find("\nt ") + 1);
+    const std::string cells = line.substr(0, line.find('\n'));
+    EXPECT_TRUE(std::regex_search(
+        cells, std::regex(fmt::format(" {}  +(0|-)  +-  +{}  +", expected.name, expected.probes))))
+        << cells;
   }
 }
 

@@ -1,15 +1,19 @@
-// docs/interfaces.md has each field and each metric that the tool prints.
+// docs/interfaces.md has each field and each metric that the tool prints, and the fields of inspect
+// have the numbers of its tables.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
 #include "sample_database.h"
+#include "tool/inspect/inspect.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -89,6 +93,168 @@ TEST(Interfaces, HaveEachFieldThatIsPrinted) {
   for (const std::string& metric : testing::FindAll(metrics, "# TYPE ([a-z_]+)")) {
     EXPECT_TRUE(Mentions(text, "`" + metric + "`"));
   }
+}
+
+// Two tables that differ in each number, and one that cannot be read.
+class InspectNumbers : public ::testing::Test {
+ protected:
+  InspectNumbers() : inspection_(), used_(Table("a", 2)), unused_(Table("b", 0)) {
+    used_.filter.family = FilterFamily::kExactBloom;
+    used_.filter.policy = "classic_bloom:10";
+    used_.filter.partitioned = true;
+    used_.filter.blocks = 3;
+    used_.filter.bytes = 105;
+    used_.filter.file_bytes = 1000;
+    used_.filter.index_bytes = 30;
+    used_.filter.entries = 20;
+    used_.filter.range_deletes = 2;
+    used_.filter.min_probes = 4;
+    used_.filter.max_probes = 7;
+    used_.filter.hash_seed = 9;
+    used_.filter.format_version = 2;
+    used_.filter.whole_key_filtering = false;
+    used_.filter.prefix_filtering = true;
+    used_.filter.prefix_extractor = "fixed:4";
+    used_.keys = 10;
+    used_.bits = 800;
+    used_.fill = 0.5;
+    used_.exact_rate = 0.01;
+    used_.fill_rate = 0.02;
+    used_.asked = 0.5;
+    used_.use = tool::FilterUseFinding{};
+    unused_.filter.family = FilterFamily::kRibbon;
+    unused_.filter.policy = "ribbonfilter";
+    unused_.filter.blocks = 1;
+    unused_.filter.empty_partitions = 4;
+    unused_.filter.bytes = 55;
+    unused_.filter.file_bytes = 2000;
+    unused_.filter.index_bytes = 40;
+    unused_.filter.entries = 31;
+    unused_.filter.ribbon_slots = 50;
+    unused_.keys = 30;
+    unused_.bits = 400;
+    unused_.exact_rate = 0.05;
+    unused_.fill_rate = 0.04;
+    unused_.use = tool::FilterUseFinding{tool::FilterUse::kUnused, "why", "what to do"};
+    unread_ = Table("b", 0);
+    unread_.status = rocksdb::Status::Corruption("damaged");
+    inspection_.tables = {used_, unused_, unread_};
+    for (const tool::TableReport& table : inspection_.tables) inspection_.totals.Add(table);
+  }
+
+  static tool::TableReport Table(const char* family, int level) {
+    tool::TableReport table;
+    table.location.path = std::string("/db/") + family;
+    table.location.column_family = family;
+    table.location.level = level;
+    table.location.number = 7;
+    return table;
+  }
+
+  tool::Inspection inspection_;
+  tool::TableReport used_;
+  tool::TableReport unused_;
+  tool::TableReport unread_;
+};
+
+TEST_F(InspectNumbers, OfTablesAreAddedUp) {
+  const json expected = {{"tables", 3},
+                         {"unreadable", 1},
+                         {"filtering", 1},
+                         {"without_keys", 0},
+                         {"filters", {{"exactbloom", 1}, {"ribbon", 1}}},
+                         {"bytes", 3000},
+                         {"entries", 51},
+                         {"filter_bytes", 160},
+                         {"index_bytes", 70},
+                         {"build_bytes", std::max(used_.BuildBytes(), unused_.BuildBytes())},
+                         {"m", 1200},
+                         {"keys", 40},
+                         {"bits_per_key", 30.0},
+                         {"fill", 0.5},
+                         {"rate", (10 * 0.01 + 30 * 0.05) / 40},
+                         {"rate_kind", "mixed"},
+                         {"rate_given_fill", (10 * 0.02 + 30 * 0.04) / 40}};
+  EXPECT_EQ(ToJson(inspection_).at("totals"), expected);
+  EXPECT_EQ(inspection_.totals.with_empty_partitions, 1U);
+  EXPECT_DOUBLE_EQ(inspection_.totals.asked, 0.5 + 1.0);
+  EXPECT_DOUBLE_EQ(inspection_.totals.wasted_reads, 0.5 * 0.02 + 1.0) << "one is not used";
+  // The same by way of levels.
+  tool::FilterSummary levels[2];
+  levels[0].Add(unused_);
+  levels[0].Add(unread_);
+  levels[1].Add(used_);
+  for (const auto& order : {std::pair(0, 1), std::pair(1, 0)}) {
+    tool::Inspection other;
+    other.totals.Add(levels[order.first]);
+    other.totals.Add(levels[order.second]);
+    EXPECT_EQ(ToJson(other).at("totals"), expected);
+    EXPECT_EQ(other.totals.with_empty_partitions, 1U);
+    EXPECT_DOUBLE_EQ(other.totals.asked, inspection_.totals.asked);
+    EXPECT_DOUBLE_EQ(other.totals.wasted_reads, inspection_.totals.wasted_reads);
+  }
+}
+
+TEST_F(InspectNumbers, OfEachTableAreInTheJson) {
+  const json files = ToJson(inspection_).at("files");
+  EXPECT_EQ(files[0], (json{{"path", "/db/a"},
+                            {"column_family", "a"},
+                            {"level", 2},
+                            {"number", 7},
+                            {"bytes", 1000},
+                            {"entries", 20},
+                            {"index_bytes", 30},
+                            {"range_deletes", 2},
+                            {"filter",
+                             {{"family", "exactbloom"},
+                              {"policy", "classic_bloom:10"},
+                              {"k", 7},
+                              {"least_k", 4},
+                              {"kind", "classic"},
+                              {"hash_seed", 9},
+                              {"block_format", 2},
+                              {"partitioned", true},
+                              {"blocks", 3},
+                              {"empty_partitions", 0},
+                              {"bytes", 105},
+                              {"whole_keys", false},
+                              {"prefixes", true},
+                              {"prefix_extractor", "fixed:4"},
+                              {"m", 800},
+                              {"keys", 10},
+                              {"bits_per_key", 80.0},
+                              {"fill", 0.5},
+                              {"rate", 0.01},
+                              {"rate_kind", "exact"},
+                              {"rate_given_fill", 0.02},
+                              {"used", true}}}}));
+  EXPECT_EQ(files[1].at("filter"), (json{{"family", "ribbon"},
+                                         {"policy", "ribbonfilter"},
+                                         {"use_note", "why"},
+                                         {"to_do", "what to do"},
+                                         {"slots", 50},
+                                         {"partitioned", false},
+                                         {"blocks", 1},
+                                         {"empty_partitions", 4},
+                                         {"bytes", 55},
+                                         {"whole_keys", true},
+                                         {"prefixes", false},
+                                         {"prefix_extractor", ""},
+                                         {"m", 400},
+                                         {"keys", 30},
+                                         {"bits_per_key", 400.0 / 30.0},
+                                         {"fill", nullptr},
+                                         {"rate", 0.05},
+                                         {"rate_kind", "model"},
+                                         {"rate_given_fill", 0.04},
+                                         {"used", false}}));
+  EXPECT_EQ(files[2], (json{{"path", "/db/b"},
+                            {"column_family", "b"},
+                            {"level", 0},
+                            {"number", 7},
+                            {"error", "Corruption: damaged"}}));
+  inspection_.tables.front().use.reset();
+  EXPECT_TRUE(ToJson(inspection_).at("files")[0].at("filter").at("used").is_null());
 }
 
 }  // namespace

@@ -126,6 +126,13 @@ TEST_F(KeyFormats, KeysOutsideOfAllTablesAreNoReasonToBlameTheMemory) {
                 "the keys are outside of the ranges of all its tables");
   EXPECT_TRUE(Mentions(AskTool(fmt::format("inspect --lookups {} {}", outside, db)).out,
                        "0 wasted reads per 1,000 lookups; "));
+  const std::string asked_none = "No given key is in the key range of a table";
+  EXPECT_TRUE(
+      Mentions(AskTool(fmt::format("verify --lookups {} {}", outside, db)).out, asked_none));
+  const std::string inside = Write(KeyOf(1) + "\n");
+  for (const std::string& keys : {"--lookups " + inside, std::string("--absent 0")}) {
+    EXPECT_FALSE(Mentions(AskTool(fmt::format("verify {} {}", keys, db)).out, asked_none)) << keys;
+  }
 }
 
 TEST_F(KeyFormats, ADatabaseWithoutTablesHasItsDataInTheLog) {
@@ -147,6 +154,10 @@ TEST_F(KeyFormats, ADatabaseWithoutTablesHasItsDataInTheLog) {
   expect("has no tables, and no data in a log of its directory");
   ASSERT_TRUE(Open(options, db)->Put({}, "key", "value").ok());
   expect("has no tables yet: its data are in its log, ");
+  std::ofstream(db + "/000100.sst");
+  expect("lists no tables, but there is a table file: it may be cut off");
+  std::ofstream(db + "/000101.sst");
+  expect("lists no tables, but there are 2 table files: it may be cut off");
 }
 
 TEST(Rates, AreWrittenWithoutExponents) {

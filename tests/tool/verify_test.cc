@@ -16,6 +16,7 @@
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 #include "sst/table_filter_blocks.h"
+#include "tool/verify/table_verification.h"
 #include "tool_command.h"
 #include "wrong_filters.h"
 
@@ -72,6 +73,34 @@ TEST_F(Verify, NamesTheKeyThatAFilterDenies) {
       ExpectMissed(key, kKeys);
     }
   }
+}
+
+// Counts of absent keys add up, and so do the variances of independent ones.
+TEST(RateTally, AddsUp) {
+  tool::RateTally tally;
+  tally.Add(100, 3, {0.02, 0.1});
+  EXPECT_EQ(tally.asked, 100U);
+  EXPECT_EQ(tally.positives, 3U);
+  EXPECT_DOUBLE_EQ(tally.expected, 2.0);
+  EXPECT_DOUBLE_EQ(tally.variance, 2.0 * 0.98 + 0.2 * 0.2);
+  tally.Add(0, 0, {0.5, 0.0}, /*is_exact=*/false);
+  EXPECT_TRUE(tally.MeasuredInterval().has_value()) << "no key was asked";
+  EXPECT_EQ(tally.WithinInterval(), true);
+  tool::RateTally twice = tally;
+  twice.Add(tally);
+  EXPECT_EQ(twice.asked, 200U);
+  EXPECT_EQ(twice.positives, 6U);
+  EXPECT_DOUBLE_EQ(twice.expected, 4.0);
+  EXPECT_DOUBLE_EQ(twice.variance, 2 * tally.variance);
+  EXPECT_TRUE(twice.exact);
+  tally.Add(1000, 900, {0.02, 0.0});
+  EXPECT_EQ(tally.WithinInterval(), false);
+  tally.Add(1, 1, {0.5, 0.0}, /*is_exact=*/false);
+  EXPECT_FALSE(tally.MeasuredInterval().has_value());
+  EXPECT_FALSE(tally.WithinInterval().has_value());
+  twice.Add(tally);
+  EXPECT_FALSE(twice.exact);
+  EXPECT_FALSE(tool::RateTally().MeasuredInterval().has_value());
 }
 
 // The first hundred keys are merged, and some of them put or deleted as well; the second hundred

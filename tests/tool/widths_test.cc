@@ -199,6 +199,11 @@ TEST_F(Widths, ColoursAreForTerminals) {
   EXPECT_EQ(AskInTerminal({}, database).find(" asked "), std::string::npos);
 }
 
+TEST(Help, IsAWordToo) {
+  EXPECT_EQ(testing::AskTool("help").out, testing::AskTool("--help").out);
+  EXPECT_EQ(testing::AskTool("help inspect").out, testing::AskTool("inspect --help").out);
+}
+
 TEST(Version, NamesRocksDB) {
   EXPECT_EQ(testing::AskTool("--version")
                 .out.find(fmt::format("0.1.0 (RocksDB {}.{}.", ROCKSDB_MAJOR, ROCKSDB_MINOR)),

@@ -200,7 +200,8 @@ FamilyAdvice AdviseAll(const std::vector<FamilyAdvice>& families, const Inspecti
     all.present = family.present;
     all.has_other_filters = all.has_other_filters || family.has_other_filters;
     all.has_our_filters = all.has_our_filters || family.has_our_filters;
-    if (HasBudget(family.base) || all.base.hash_seed == 0) all.base = family.base;
+    const bool has_nothing_to_keep = !HasBudget(all.base) && all.base.hash_seed == 0;
+    if (HasBudget(family.base) || has_nothing_to_keep) all.base = family.base;
     is_known = is_known && family.rewritten;
     if (is_known) rewritten.filters.Add(family.rewritten->filters);
     if (!family.unpredictable.empty()) all.unpredictable = family.unpredictable;

@@ -126,9 +126,13 @@ FamilyOptions OptionsOf(const LoggedOptions& logged, const std::string& policy) 
   family.comparator = value("comparator");
   family.filter_policy = policy;
   rocksdb::BlockBasedTableOptions table;
+  // RocksDB drops the partitions of filters without it, and logs it as a number.
+  if (value("partition_filters") == "1") {
+    table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  }
   if (status.ok()) {
     status = rocksdb::GetBlockBasedTableOptionsFromMap(
-        config, {},
+        config, table,
         some({"whole_key_filtering", "partition_filters", "metadata_block_size",
               "block_size_deviation", "format_version", "cache_index_and_filter_blocks",
               "pin_l0_filter_and_index_blocks_in_cache", "optimize_filters_for_memory"}),

@@ -38,10 +38,17 @@ TEST_F(AdviseFilters, SaysThatNoKeyIsInAnyFilter) {
   EXPECT_TRUE(Mentions(family.at("refusal"), "no key is in any filter"));
   EXPECT_TRUE(family.at("advice").is_null());
   EXPECT_TRUE(family.at("candidates").empty());
-  const std::string text = AskTool("advise " + path()).out;
-  EXPECT_TRUE(Mentions(text, "\nNo advice for default: no key is in any filter, since "));
-  EXPECT_TRUE(Mentions(text, "\nTo do: set whole_key_filtering=true, or a prefix_extractor"));
-  EXPECT_EQ(text.find("filter_policy="), std::string::npos);
+  for (const char* details : {"", "--details "}) {
+    const std::string text = AskTool("advise " + (details + path())).out;
+    EXPECT_TRUE(Mentions(text, "\nNo advice for default: no key is in any filter, since "));
+    EXPECT_TRUE(Mentions(text, "\nTo do: set whole_key_filtering=true, or a prefix_extractor"));
+    EXPECT_EQ(text.find("filter_policy="), std::string::npos);
+  }
+  const std::string page = directory_.path("page.html");
+  EXPECT_EQ(AskTool("inspect --html " + page + " " + path()).status, 0);
+  const std::string shown = testing::ReadFile(page);
+  EXPECT_TRUE(Mentions(shown, "<p>No advice for default: no key is in any filter, since "));
+  EXPECT_TRUE(Mentions(shown, ". To do: set whole_key_filtering=true, or a prefix_extractor"));
 }
 
 // By this extractor none of the keys has a prefix in the first table, and all have in the second.

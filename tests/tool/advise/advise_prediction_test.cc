@@ -236,9 +236,10 @@ TEST(FindPrefixLength, IsOfTheGroupsThatKeysForm) {
 class AdviseLines : public ::testing::Test {
  protected:
   // A database of rows of accounts, with these counters in its LOG.
-  void Make(const std::string& path, const std::map<std::string, std::uint64_t>& counters) const {
+  void Make(const std::string& path, const std::map<std::string, std::uint64_t>& counters,
+            PolicyPointer policy = PolicyPointer(rocksdb::NewBloomFilterPolicy(10))) const {
     {
-      const Database db = Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path);
+      const Database db = Open(OptionsWith(std::move(policy)), path);
       for (std::uint64_t i = 0; i < 6000; ++i) {
         const std::uint64_t account = i / 20 * 0x9E3779B97F4A7C15U;
         EXPECT_TRUE(db->Put({}, fmt::format("{:016x}{:08}", account, i % 20), "value").ok());
@@ -268,6 +269,16 @@ TEST_F(AdviseLines, NameAPrefixExtractorForSeeks) {
   EXPECT_EQ(seeks.at("reads_now"), 2.0);
   EXPECT_NEAR(seeks.at("keys_per_prefix"), 20.0, 1.0);
   EXPECT_LT(seeks.at("reads"), 0.02);
+}
+
+// The reads are then those with filters of the present setting.
+TEST_F(AdviseLines, NameAPrefixExtractorWhereTheSettingStays) {
+  const std::string path = directory_.path("db");
+  Make(path, {{"rocksdb.number.db.seek", 30'000}}, NewFilterPolicy("exact_ribbon:10"));
+  const json all = AskToolForJson("advise " + path).at("all");
+  EXPECT_TRUE(all.at("advice").is_null());
+  EXPECT_EQ(all.at("seeks").at("prefix_bytes"), 16);
+  EXPECT_LT(all.at("seeks").at("reads"), 0.01);
 }
 
 TEST_F(AdviseLines, TakeTheShareOfFoundKeysFromTheLog) {

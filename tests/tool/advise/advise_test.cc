@@ -392,6 +392,28 @@ TEST_F(AdviseCommand, GivesOneSettingToAllColumnFamilies) {
             families[2]);
 }
 
+TEST_F(AdviseCommand, KeepsTheBudgetOfOneOfSeveralColumnFamilies) {
+  const std::string policies[] = {"exactbloom:10", "{id=exactbloom;memory_budget=1000000}"};
+  for (const bool is_first : {false, true}) {
+    fs::remove_all(path());
+    rocksdb::Options first = OptionsWith(nullptr);
+    rocksdb::Options second = first;
+    ASSERT_TRUE(SetFilterPolicy(&first, policies[is_first ? 1 : 0]).ok());
+    ASSERT_TRUE(SetFilterPolicy(&first, &second, policies[is_first ? 0 : 1]).ok());
+    {
+      const Database db = Open(first, path());
+      rocksdb::ColumnFamilyHandle* other = nullptr;
+      ASSERT_TRUE(db->CreateColumnFamily(second, "other", &other).ok());
+      PutAndFlush(*db, kKeys);
+      PutAndFlush(*db, kKeys, "value", 0, other);
+      ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+    }
+    const std::string candidates =
+        AskToolForJson("advise " + path()).at("all").at("candidates").dump();
+    EXPECT_TRUE(Mentions(candidates, "memory_budget=1000000")) << is_first;
+  }
+}
+
 TEST_F(AdviseCommand, DoesWithoutOptionsAndWithoutOneTable) {
   fs::resize_file(TableFilesIn(path()).back(), 100);
   EXPECT_EQ(AskToolForJson("advise " + path(), 1).at("unreadable_tables"), 1);

@@ -132,6 +132,61 @@ TEST_F(Page, StaysSmallWithManyFamilies) {
   EXPECT_EQ(ValuesOf(page, "runs").size(), static_cast<std::size_t>(kFamilies));
 }
 
+TEST_F(Page, LeavesOutTheRunsThatWasteLeast) {
+  constexpr std::size_t kShown = 400;
+  constexpr std::size_t kRuns = kShown + 5;
+  tool::Inspection inspection;
+  inspection.database = "db";
+  for (std::size_t i = 1; i <= kRuns; ++i) {
+    tool::TableReport& table = inspection.tables.emplace_back();
+    table.location.column_family = fmt::format("f{}", i);
+    table.location.level = 1;
+    table.filter.family = FilterFamily::kBloom;
+    table.filter.entries = table.keys = i;
+    table.fill_rate = static_cast<double>(i) / 1000.0;
+    if (i + 1 < kShown) continue;
+    tool::Inspection here = inspection;
+    tool::Conclude({}, 0.0, here);
+    const std::string page = tool::FormatPage(here, tool::Advice());
+    const auto runs = ValuesOf(page, "runs");  // tables, keys, and so on
+    ASSERT_EQ(runs.size(), std::min(i, kShown));
+    EXPECT_EQ(Mentions(page, " lines that waste the fewest reads are left out."), i > kShown);
+    EXPECT_TRUE(Mentions(page, fmt::format("<summary>All {} sorted runs<", runs.size())));
+    if (i < kRuns) continue;
+    EXPECT_TRUE(Mentions(page, ">5 lines that waste the fewest reads are left out."));
+    for (std::size_t run = 0; run < kShown; ++run) EXPECT_EQ(runs[run][1], kRuns - run);
+  }
+}
+
+TEST_F(Page, NamesTenColumnFamiliesOfAWarning) {
+  const auto page_of = [](int families) {
+    tool::Advice advice;
+    for (int i = 0; i < families; ++i) {
+      tool::FamilyAdvice& family = advice.families.emplace_back();
+      family.trees.emplace_back().column_family = fmt::format("f{}", i);
+      family.warnings = {{"name", "what is seen", "what cures it"}};
+    }
+    return tool::FormatPage(tool::Inspection(), advice);
+  };
+  const std::string ten = "f0, f1, f2, f3, f4, f5, f6, f7, f8, f9";
+  const std::string rest = ": what is seen.<br>To do: what cures it.";
+  EXPECT_TRUE(Mentions(page_of(1), ">f0" + rest));
+  EXPECT_TRUE(Mentions(page_of(10), ">" + ten + rest));
+  EXPECT_TRUE(Mentions(page_of(12), ">" + ten + " and 2 more" + rest));
+}
+
+TEST_F(Page, NamesWhatIsLeftOut) {
+  {
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
+    for (int table = 0; table < 2; ++table) PutAndFlush(*db, 100);
+  }
+  EXPECT_FALSE(Mentions(Write(), "<p class=\"warning\">"));
+  fs::resize_file(TableFilesIn(path()).back(), 100);
+  EXPECT_EQ(AskTool(fmt::format("inspect --html {} {}", file(), path())).status, 1);
+  EXPECT_TRUE(Mentions(testing::ReadFile(file()),
+                       "<p class=\"warning\">Left out: 1 table that cannot be read, such as "));
+}
+
 TEST_F(Page, IsNotWrittenIntoTheDatabase) {
   PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path()), 100);
   fs::create_directory_symlink(path(), directory_.path("link"));
