@@ -1,6 +1,8 @@
 // The functions of RocksDB that the preloaded object replaces, and those of exactbloom/c.h.
+#include "rocksdb_headers.h"
+
+// Others of RocksDB.
 #include <rocksdb/c.h>
-#include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/utilities/object_registry.h>
 #include <rocksdb/utilities/transaction_db.h>

@@ -3,6 +3,9 @@
 // only.
 #pragma once
 
+#include "rocksdb_headers.h"
+
+// Includes others of RocksDB.
 #include "preload_core.h"
 
 namespace exactbloom::preload {
