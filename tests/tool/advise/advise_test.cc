@@ -202,6 +202,22 @@ TEST_F(AdviseCommand, KnowsTheCacheAndTheCountersOfTheLog) {
   EXPECT_EQ(text.find("reads of files"), std::string::npos);
 }
 
+TEST_F(AdviseCommand, SavesNothingWhereASettingStays) {
+  fs::remove_all(path());
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  ASSERT_TRUE(SetFilterPolicy(&options, "exact_ribbon:10").ok());
+  PutAndFlush(*Open(options, path()), kKeys);
+  std::ofstream(path() + "/LOG", std::ios::app)
+      << "Uptime(secs): 20.0 total, 20.0 interval\nrocksdb.number.keys.read COUNT : 3000\n"
+      << "rocksdb.bloom.filter.full.positive COUNT : 40\n"
+      << "rocksdb.block.cache.data.hit COUNT : 60\nrocksdb.block.cache.data.miss COUNT : 5\n";
+  const std::string text = AskTool("advise --details " + path()).out;
+  EXPECT_TRUE(Mentions(text, "Advice: keep"));
+  EXPECT_TRUE(Mentions(text, "3,000 lookups in 20 seconds"));
+  EXPECT_EQ(text.find("saves"), std::string::npos) << text;
+}
+
 TEST_F(AdviseCommand, AddsUpTheFiltersOfColumnFamiliesThatShareACache) {
   rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
