@@ -80,9 +80,9 @@ class AdvisePrediction : public ::testing::TestWithParam<Situation> {
       descriptors.emplace_back(fmt::format("family{}", i), options);
     }
     Families families;
-    rocksdb::DB* db = nullptr;
-    EXPECT_TRUE(rocksdb::DB::Open(options, path, descriptors, &families.handles, &db).ok());
-    families.db.reset(db);
+    EXPECT_TRUE(
+        rocksdb::DB::Open(options, path, descriptors, &families.handles, Receive(&families.db))
+            .ok());
     return families;
   }
 
