@@ -371,6 +371,18 @@ class Refusals(Preloaded):
             shutil.copy(f"{BUILD}/lib/libstand_in_core.so", f"{self.directory}/libexactbloom_rocksdb_core.so")
 
 
+    def test_a_refused_call_of_c_returns_null_and_says_why_where_it_can(self):
+        copy = shutil.copy(OBJECT, f"{self.directory}/copy.so")
+        self.run_with(None, sys.executable, "-c", f"""if True:
+            import ctypes
+            ours, error = ctypes.CDLL({copy!r}), ctypes.c_char_p()
+            ours.exactbloom_metrics.restype = ctypes.c_void_p
+            assert ours.exactbloom_metrics(None, None, None) is None
+            assert ours.exactbloom_metrics(None, None, ctypes.byref(error)) is None
+            assert error.value.startswith(b"Not implemented: exactbloom: cannot load the policies"), error.value""", objects=None)
+        self.assert_one_line("cannot load the policies: .*libexactbloom_rocksdb_core.so")
+
+
 class LateRocksDB(Preloaded):
     def load(self, policy, *arguments):
         return self.run_with(policy, sys.executable, str(HERE / "late_loader.py"), LIBROCKSDB, self.db, *arguments)
