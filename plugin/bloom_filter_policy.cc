@@ -78,7 +78,9 @@ bool HasTreeListener(const rocksdb::DBOptions& options) {
 void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,
                      bool warns_of_other_policies) {
   if (!FollowsTree(policy) || HasTreeListener(*options)) return;
-  options->listeners.push_back(tree::MakeTreeListener(warns_of_other_policies));
+  // First, since RocksDB 7.8 reads several listeners of an OPTIONS file as one name.
+  options->listeners.insert(options->listeners.begin(),
+                            tree::MakeTreeListener(warns_of_other_policies));
 }
 
 BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status& configuration)

@@ -66,6 +66,8 @@ with tempfile.TemporaryDirectory() as directory:
     found = run(preload.replace(" program\n", " db_bench --db=DB --num=20000 --benchmarks=fillrandom,flush\n"))
     expect(r"exactbloom: column family \[default\]: exactbloom:10", found)
     expect("exactbloom: preloaded with EXACTBLOOM_POLICY=exactbloom:10", (folder / "DB/LOG").read_text())
+    # The file that RocksDB has written, with the listeners of db_bench, could be loaded.
+    run("exactbloom check --registers DB")
     run(inspect)
     for line in block_with("exactbloom advise DB").splitlines():
         if line.startswith("$ "):

@@ -32,6 +32,14 @@ std::string Between(const std::string& line, std::string_view title, std::string
   return text.substr(0, text.rfind(end));
 }
 
+// "8 to level-1 1232274" of "[default] Moving #8 to level-1 1232274 bytes", which from RocksDB 10.8
+// on is "Moved #8 ..."; "Moved #1 files to level-1 ..." is not of one table.
+std::string MoveIn(const std::string& line) {
+  std::string move = Between(line, "] Moving #", " bytes");
+  if (move.empty()) move = Between(line, "] Moved #", " bytes");
+  return move.find(" files ") == std::string::npos ? move : "";
+}
+
 std::uint64_t NumberOf(const std::string& text) {
   return std::strtoull(text.c_str(), nullptr, /*base=*/10);
 }
@@ -77,8 +85,8 @@ void TableEvents::Read(const std::string& line) {
   } else if (const std::string tables = Between(line, " dir, Total Num: ", ", files:");
              !tables.empty()) {
     at_opening_ = NumberOf(tables);
-  } else if (line.find("] Moving #") != std::string::npos) {
-    MoveTable(line);
+  } else if (const std::string move = MoveIn(line); !move.empty()) {
+    MoveTable(move);
   } else if (line.find("] [JOB ") != std::string::npos) {
     NameJob(line);
   } else if (const std::string old_id = Between(line, "Dropped column family with id ", "");
@@ -160,11 +168,9 @@ void TableEvents::NameJob(const std::string& line) {
   job.column_family = family;
 }
 
-// "[default] Moving #8 to level-1 1232274 bytes"
-void TableEvents::MoveTable(const std::string& line) {
-  const std::string text = Between(line, "] Moving #", " bytes");
-  const std::string level = Between(text, " to level-", "");
-  const auto table = tables_.find(NumberOf(text));
+void TableEvents::MoveTable(const std::string& move) {
+  const std::string level = Between(move, " to level-", "");
+  const auto table = tables_.find(NumberOf(move));
   if (table != tables_.end() && !level.empty()) table->second.level = std::atoi(level.c_str());
 }
 

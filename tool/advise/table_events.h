@@ -63,7 +63,7 @@ class TableEvents {
   void AddTable(const nlohmann::json& event);
   void FinishCompaction(const nlohmann::json& event);
   void NameJob(const std::string& line);
-  void MoveTable(const std::string& line);
+  void MoveTable(const std::string& move);
   void ReadStatistics(const std::string& line);
   void ForgetJobs();
   void Drop(const std::string& family);

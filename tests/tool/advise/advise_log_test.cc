@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -205,7 +206,8 @@ TEST_F(AdviseLog, FollowsTablesThatMove) {
     }
     AwaitQuiet(*db);
   }
-  ASSERT_TRUE(Mentions(testing::ReadFile(path() + "/LOG"), "] Moving #"));
+  const std::string log = testing::ReadFile(path() + "/LOG");
+  ASSERT_TRUE(std::regex_search(log, std::regex(R"(\] (Moving|Moved) #\d+ to level-)")));
   EXPECT_EQ(ByLogs(LogsOf(path())).at("all").at("sorted_runs"),
             ByDatabase().at("all").at("sorted_runs"));
 }
@@ -496,6 +498,11 @@ TEST_F(TableEventLines, ThatAreCutOffTellNothing) {
   }
   Read("Moving");
   Read("] Moving #");
+  Create(8, 3);
+  Finish(3, 1);
+  for (const char* move : {"] Moving #8", "] Moved #8 to", "] Moved #8 to level-"}) Read(move);
+  EXPECT_EQ(Tables(), "8:0");
+  ReadEvent({{"event", "table_file_deletion"}, {"job", 3}, {"file_number", 8}});
   EXPECT_EQ(Tables(), "");
   EXPECT_EQ(Unknown(), "");
 }
@@ -509,7 +516,8 @@ TEST_F(TableEventLines, FollowCompactionsMovesAndDeletions) {
   Finish(5, 2);
   EXPECT_EQ(Tables(), "10:0 11:2 12:0");
   Read("[db/db_impl.cc:1] [default] Moving #10 to level-4 123 bytes");
-  Read("[default] Moving #11 to level-3 123 bytes");
+  Read("[default] Moved #11 to level-3 123 bytes");  // as from RocksDB 10.8 on
+  Read("[default] Moved #12 files to level-2 123 bytes OK: files[1 0 1 1 1] max score 0.5");
   Read("[default] Moving #77 to level-5 123 bytes");
   EXPECT_EQ(Tables(), "10:4 11:3 12:0");
   ReadEvent({{"event", "table_file_deletion"}, {"job", 6}, {"file_number", 12}});
