@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as directory:
 
     # Preloading, and the tool on the database that was written so.
     preload = block_with("LD_PRELOAD").replace("/usr/local/lib", str(package.parent.parent))
-    found = run(preload.replace(" program\n", " db_bench --db=DB --num=20000 --benchmarks=fillrandom,flush\n"))
+    found = run(preload.replace(" PROGRAM\n", " db_bench --db=DB --num=20000 --benchmarks=fillrandom,flush\n"))
     expect(r"exactbloom: column family \[default\]: exactbloom:10", found)
     expect("exactbloom: preloaded with EXACTBLOOM_POLICY=exactbloom:10", (folder / "DB/LOG").read_text())
     # The file that RocksDB has written, with the listeners of db_bench, could be loaded.
