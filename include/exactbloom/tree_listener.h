@@ -61,7 +61,7 @@ struct SortedRuns {
   std::uint64_t keys = 0;  // in filters
   std::uint64_t filter_bytes = 0;
   // Whether most keys are in Ribbon filters. Tables that were written before the database was
-  // opened are taken to have what the policy builds.
+  // opened are taken to have what the policy builds of as many keys in as many bytes.
   bool ribbon = false;
   // Predicted, in 1,000 lookups of absent keys that ask all of these runs: by the exact rate of one
   // filter with the mean keys and bytes of tables whose filters are alike. RocksDB counts the real

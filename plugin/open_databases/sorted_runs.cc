@@ -14,11 +14,9 @@
 namespace exactbloom {
 namespace {
 
-// Returns the rate of a filter with the mean keys and bytes of these tables.
-double PredictRate(const tree::TableSum& tables, const FilterBuilder& builder) {
-  const auto plan =
-      builder.PlanWithin(tables.keys / tables.tables, tables.filter_bytes / tables.tables);
-  return plan ? plan->FalsePositiveRate() : 1.0;
+// Returns the filter that the mean keys and bytes of these tables give, if any.
+std::optional<FilterPlan> PlanMean(const tree::TableSum& tables, const FilterBuilder& builder) {
+  return builder.PlanWithin(tables.keys / tables.tables, tables.filter_bytes / tables.tables);
 }
 
 FilterBuilder NewPlanner(bool ribbon) {
@@ -65,10 +63,12 @@ std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
   for (const Part& part : parts) {
     if (part.sum.keys == 0) continue;  // lookups ask no table without keys
     SortedRuns& runs = all[part.runs];
-    if (part.ribbon) ribbon_keys[part.runs] += part.sum.keys;
+    const auto filter = PlanMean(part.sum, part.ribbon ? ribbon : bloom);
+    // Where Ribbon filters are built, tables of few keys have Bloom filters.
+    if (filter && filter->Kind() == FilterKind::kRibbon) ribbon_keys[part.runs] += part.sum.keys;
     const double asked = model::AskedOfRun(runs.level, tree::Real(part.sum.tables),
                                            tree::Real(part.sum.keys), tree::Real(runs.keys));
-    runs.wasted_reads += 1000.0 * asked * PredictRate(part.sum, part.ribbon ? ribbon : bloom);
+    runs.wasted_reads += 1000.0 * asked * (filter ? filter->FalsePositiveRate() : 1.0);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].runs = all[i].level == 0 ? all[i].tables : 1;

@@ -47,6 +47,22 @@ TEST(SmallTables, WasteNoMoreReadsThanWithRocksDBsBloomFilter) {
   }
 }
 
+TEST(SmallTables, HaveTheKindOfTheirKeysAlsoAfterAnOpening) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(NewFilterPolicy("exactbloom:10"));
+  options.listeners.push_back(NewTreeListener());
+  PutAndFlush(*Open(options, directory.path()), 10);
+  const Database db = Open(options, directory.path());
+  PutAndFlush(*db, 10, "value", 1'000);
+  PutAndFlush(*db, 5'000, "value", 2'000);
+  std::uint64_t tables = 0;
+  for (const SortedRuns& run : GetSortedRuns(*db)) {
+    tables += run.tables;
+    EXPECT_EQ(run.ribbon, run.keys > 20) << run.keys;
+  }
+  EXPECT_EQ(tables, 3U);
+}
+
 // The rows of an average that no filter can use are left to the small runs.
 TEST(SmallTables, OfALowAverageGetWhatTheDivisionGivesThem) {
   const TemporaryDirectory directory;
