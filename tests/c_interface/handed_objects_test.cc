@@ -33,7 +33,7 @@ TEST(HandedObjects, OptionsAreWhatTheCFunctionsChange) {
   rocksdb_options_destroy(options);
 }
 
-TEST(HandedObjects, AListenerIsAddedToTheOthers) {
+TEST(HandedObjects, AListenerIsAddedBeforeTheOthers) {
   rocksdb_options_t* options = rocksdb_options_create();
   const auto other = std::make_shared<OtherListener>();
   options->rep.listeners.push_back(other);
@@ -41,8 +41,8 @@ TEST(HandedObjects, AListenerIsAddedToTheOthers) {
   exactbloom_options_add_tree_listener(options, &error);
   EXPECT_EQ(error, nullptr);
   ASSERT_EQ(options->rep.listeners.size(), 2U);
-  EXPECT_EQ(options->rep.listeners[0], other);
-  EXPECT_STREQ(options->rep.listeners[1]->Name(), kTreeListenerName);
+  EXPECT_EQ(options->rep.listeners[1], other);
+  EXPECT_STREQ(options->rep.listeners[0]->Name(), kTreeListenerName);
   rocksdb_options_destroy(options);
 }
 
