@@ -50,7 +50,7 @@ void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char
    is short. */
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr);
 
-/* Appends a tree listener, which the policy exactbloom needs, to the listeners of `options`. Call
+/* Puts a tree listener, which the policy exactbloom needs, before the listeners of `options`. Call
    it before opening a database with these options. An error: NULL options, and when memory is
    short. */
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr);
