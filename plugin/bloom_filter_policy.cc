@@ -75,12 +75,16 @@ bool HasTreeListener(const rocksdb::DBOptions& options) {
   });
 }
 
+// First, since RocksDB 7.8 reads several listeners of an OPTIONS file as one name.
+void PutTreeListener(rocksdb::DBOptions* options, bool warns_of_other_policies) {
+  options->listeners.insert(options->listeners.begin(),
+                            tree::MakeTreeListener(warns_of_other_policies));
+}
+
 void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,
                      bool warns_of_other_policies) {
   if (!FollowsTree(policy) || HasTreeListener(*options)) return;
-  // First, since RocksDB 7.8 reads several listeners of an OPTIONS file as one name.
-  options->listeners.insert(options->listeners.begin(),
-                            tree::MakeTreeListener(warns_of_other_policies));
+  PutTreeListener(options, warns_of_other_policies);
 }
 
 BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status& configuration)

@@ -26,8 +26,11 @@ inline constexpr char kBeforeRemoval[] =
     "before ExactBloom is removed, set rocksdb_bloom and replace the filters "
     "(docs/operations.md, Switching off)";
 
-// Adds a tree listener if the policy needs one and there is none. Throws std::bad_alloc.
+// Puts a tree listener before the others. Throws std::bad_alloc.
 //   warns_of_other_policies   of families whose tables come from another policy, or from none
+void PutTreeListener(rocksdb::DBOptions* options, bool warns_of_other_policies = true);
+
+// Does so if the policy needs one and there is none.
 void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,
                      bool warns_of_other_policies = true);
 

@@ -164,8 +164,7 @@ void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr) {
   Report(errptr, [&] {
     if (options == nullptr) return Status::InvalidArgument("exactbloom: the options are NULL");
-    auto& listeners = options->rep.listeners;
-    listeners.insert(listeners.begin(), exactbloom::NewTreeListener());
+    exactbloom::PutTreeListener(&options->rep);
     return Status::OK();
   });
 }
