@@ -30,8 +30,10 @@ const char* exactbloom_version(void);
 
 /* Registers the policies exactbloom, exact_ribbon, classic_bloom, standard_bloom and rocksdb_bloom
    and the listener exactbloom_tree in this process, so that option strings and OPTIONS files can
-   name them. Call it before any of these is read; further calls do nothing. */
-void exactbloom_register(void);
+   name them. Call it before any of these is read; further calls do nothing. An error: when memory
+   is short, and in the shared object for a RocksDB that it was not made for. Without the names an
+   option string is refused, and an OPTIONS file is read as if it named no policy. */
+void exactbloom_register(char** errptr);
 
 /* Makes the tables of `options` get filters of a policy: puts it into the block-based table factory
    that is there, or into a new one, and adds the tree listener that it may need. All else stays.
@@ -67,13 +69,13 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
    exactbloom/tree_listener.h):
 
      {"sorted_runs":[{"column_family":"default","column_family_hex":"64656661756c74","level":0,
-       "runs":1,"tables":1,"keys":10000,"filter_bytes":12519,"filter":"ribbon",
+       "runs":1,"tables":1,"keys":10000,"filter_bytes":12519,"filter":"exact_ribbon",
        "wasted_per_1000":1.0957223001402525}]}
 
    "runs" is above 1 only in level 0, for runs with about as many keys. "filter" is what most keys
-   are in, "ribbon" or "bloom"; null without filters. "wasted_per_1000" is the number of table reads
-   that these runs are predicted to waste in 1,000 lookups of absent keys. A database that is not
-   followed has no runs. An error: a NULL database, and when memory is short. */
+   are in, "exact_ribbon" or "exact_bloom"; null without filters. "wasted_per_1000" is the number of
+   table reads that these runs are predicted to waste in 1,000 lookups of absent keys. A database
+   that is not followed has no runs. An error: a NULL database, and when memory is short. */
 char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr);
 
 /* Returns the metrics of a followed database in the text format of Prometheus
@@ -88,7 +90,7 @@ char* exactbloom_metrics(rocksdb_t* db, const char* budget, char** errptr);
      {"keys":{"denied":9990,"passed":10010,"found":10000,"false_positive_rate":0.001},
        "prefixes":{"denied":0,"passed":0,"found":0,"false_positive_rate":null},
        "seeks":{"denied":0,"passed":0,"found":0,"false_positive_rate":null},
-       "lookups":20000,"absent":10000,"wasted_per_1000":1}
+       "lookups":20000,"found":10000,"wasted_per_1000":1}
 
    "denied" are the table reads that filters saved, "passed" the tables that they let pass, and
    "found" those of them that held what was sought; "false_positive_rate" is the share of wrong

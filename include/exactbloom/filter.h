@@ -70,7 +70,8 @@ struct BuilderAccess;
 struct Planner;
 }  // namespace filter
 
-enum class FilterKind : std::uint8_t { kClassicBloom, kStandardBloom, kRibbon };
+// The values are the kinds of docs/format.md.
+enum class FilterKind : std::uint8_t { kStandardBloom = 0, kClassicBloom = 1, kRibbon = 6 };
 
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
 // misread the tail of a longer block as a filter of their own and could lose keys.

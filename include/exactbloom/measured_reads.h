@@ -4,7 +4,7 @@
 // A Statistics object counts for all databases that have it, and knows neither families nor levels:
 //
 //   const exactbloom::MeasuredReads reads = exactbloom::MeasureReads(*options.statistics);
-//   std::cout << reads.WastedReads() << " in 1,000 lookups of absent keys\n";
+//   std::cout << reads.WastedPer1000() << " in 1,000 lookups of absent keys\n";
 //
 // RocksDB's perf context counts by level what one thread reads, and so what it reads of one family:
 //
@@ -54,13 +54,18 @@ struct MeasuredReads {
   // whole_key_filtering=false is counted here.
   FilterAnswers seeks;
   std::uint64_t lookups = 0;  // keys that Get and MultiGet were asked for
-  std::uint64_t absent = 0;   // of these: not found
+  // Of these: a table had their value, or a memtable their value or deletion. A key of which tables
+  // hold only merge operands is not counted. MultiGet counts them before the lookups.
+  std::uint64_t found = 0;
+
+  // Returns the lookups that were not found.
+  std::uint64_t Absent() const { return lookups > found ? lookups - found : 0; }
 
   // Returns how many table reads false positives have wasted in 1,000 lookups of absent keys, by
   // Get and MultiGet; NaN without such lookups. Those that lookups of present keys wasted are among
-  // them. The wasted_reads of the family's runs predict it: it is lower if lookups ask not all
+  // them. The wasted_per_1000 of the family's runs predict it: it is lower if lookups ask not all
   // runs.
-  double WastedReads() const;
+  double WastedPer1000() const;
 
   // Returns what was counted after `before`, an earlier result for the same object.
   MeasuredReads Since(const MeasuredReads& before) const;

@@ -22,8 +22,10 @@ inline constexpr int kMostSeries = 1000;
 // Returns the metrics of a followed database (tree_listener.h) in version 0.0.4 of the text format,
 // without asking RocksDB for its tables. At most kMostSeries of them: column families beyond that,
 // by their names, are summed under the name `(others)`, and a comment says how many they are.
-//   budgets   the names of memory budgets (memory_budget.h)
+//   budgets   the names of memory budgets (memory_budget.h), "" for the one without a name. They
+//   are
+//             the process's, and told without the label `database`: name them for one database only
 // Throws std::bad_alloc.
-std::string GetMetrics(const rocksdb::DB& db, const std::vector<std::string>& budgets = {""});
+std::string GetMetrics(const rocksdb::DB& db, const std::vector<std::string>& budgets = {});
 
 }  // namespace exactbloom

@@ -44,7 +44,7 @@ std::shared_ptr<rocksdb::EventListener> NewTreeListener();
 // of others are taken to have bits_per_key, and as many keys per entry as their tables that are
 // known.
 //   db         as DB::Open or the like returned it, with a tree listener; a StackableDB is followed
-//              by the database that it is on. One that only reads is not followed
+//              by the database that it is on. One that only reads is not followed, without an error
 //   families   handles of the column families; that of the default one may be left out. Others that
 //              are left out count from their first table on
 // May be called again, and while the database is in use. Errors: InvalidArgument for a database
@@ -66,10 +66,12 @@ struct SortedRuns {
   // Predicted, in 1,000 lookups of absent keys that ask all of these runs: by the exact rate of one
   // filter with the mean keys and bytes of tables whose filters are alike. RocksDB counts the real
   // ones (measured_reads.h).
-  double wasted_reads = 0.0;
+  double wasted_per_1000 = 0.0;
 
   // Returns the predicted rate of a filter.
-  double FalsePositiveRate() const { return wasted_reads / (1000.0 * static_cast<double>(runs)); }
+  double FalsePositiveRate() const {
+    return wasted_per_1000 / (1000.0 * static_cast<double>(runs));
+  }
 };
 
 // Returns the sorted runs of all column families, from what is known, without asking RocksDB; none

@@ -71,9 +71,9 @@ JsonObject Json(const exactbloom::SortedRuns& runs) {
   if (runs.filter_bytes == 0) {
     object.AddNull("filter");
   } else {
-    object.AddText("filter", runs.ribbon ? "ribbon" : "bloom");
+    object.AddText("filter", runs.ribbon ? "exact_ribbon" : "exact_bloom");
   }
-  object.AddNumber("wasted_per_1000", runs.wasted_reads);
+  object.AddNumber("wasted_per_1000", runs.wasted_per_1000);
   return object;
 }
 
@@ -96,8 +96,8 @@ JsonObject Json(const exactbloom::MeasuredReads& reads) {
   object.AddObject("prefixes", Json(reads.prefixes));
   object.AddObject("seeks", Json(reads.seeks));
   object.AddNumber("lookups", reads.lookups);
-  object.AddNumber("absent", reads.absent);
-  object.AddNumber("wasted_per_1000", reads.WastedReads());
+  object.AddNumber("found", reads.found);
+  object.AddNumber("wasted_per_1000", reads.WastedPer1000());
   return object;
 }
 
@@ -130,12 +130,11 @@ std::vector<JsonObject> JsonOfEach(const Items& items) {
 
 const char* exactbloom_version() { return EXACTBLOOM_VERSION; }
 
-// Without memory the names stay unknown, and RocksDB refuses them when it reads them.
-void exactbloom_register() {
-  try {
+void exactbloom_register(char** errptr) {
+  Report(errptr, [] {
     exactbloom::RegisterFilterPolicies();
-  } catch (...) {  // NOLINT(bugprone-empty-catch)
-  }
+    return Status::OK();
+  });
 }
 
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr) {

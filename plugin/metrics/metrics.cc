@@ -26,7 +26,7 @@ std::string GetMetrics(const rocksdb::DB& db, const std::vector<std::string>& bu
   for (const SortedRuns& runs : GetSortedRuns(db)) {
     constexpr double kLookups = 1000.0;
     metrics.families[runs.column_family].levels[runs.level].Add(
-        {runs.tables, runs.keys, runs.filter_bytes, runs.wasted_reads / kLookups});
+        {runs.tables, runs.keys, runs.filter_bytes, runs.wasted_per_1000 / kLookups});
   }
   AddTablesWithoutFilter(db, metrics);
   for (const std::string& name : budgets) {

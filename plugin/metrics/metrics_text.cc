@@ -5,23 +5,33 @@
 #include <locale>
 #include <set>
 #include <sstream>
+#include <string_view>
+
+#include "../utf8.h"
 
 namespace exactbloom {
 namespace {
 
 constexpr const char* kOthers = "(others)";
 
-// A name as the value of a label, which has to be UTF-8: other bytes than printable ASCII, and
-// backslashes, are \xNN in it, and its backslashes and quotes are escaped.
-std::string LabelValue(const std::string& name) {
+// A name as the value of a label, which has to be UTF-8: bytes that are not, control characters of
+// ASCII and backslashes are \xNN in it, and its backslashes and quotes are escaped.
+std::string LabelValue(std::string_view name) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte > '~' || c == '\\') {
-      text += std::string("\\\\x") + kDigits[byte >> 4U] + kDigits[byte & 15U];
-    } else {
-      text += c == '"' ? "\\\"" : std::string(1, c);
+  while (!name.empty()) {
+    const utf8::Character character = utf8::FirstCharacter(name);
+    const std::string_view bytes = name.substr(0, character.bytes);
+    const char c = name[0];
+    name.remove_prefix(character.bytes);
+    if (character.is_whole && (bytes.size() > 1 || (c >= ' ' && c <= '~' && c != '\\'))) {
+      if (c == '"') text += '\\';
+      text += bytes;
+      continue;
+    }
+    for (const char byte : bytes) {
+      text.append("\\\\x") += kDigits[utf8::ByteOf(byte) >> 4U];
+      text += kDigits[utf8::ByteOf(byte) & 15U];
     }
   }
   return text;
@@ -134,27 +144,33 @@ class FamiliesText {
 void AddCounted(const std::string& database, const MeasuredReads& counted, MetricsText& text) {
   const std::pair<const char*, const FilterAnswers*> kinds[] = {
       {"keys", &counted.keys}, {"prefixes", &counted.prefixes}, {"seeks", &counted.seeks}};
-  const auto add = [&](const char* name, const char* help, std::uint64_t FilterAnswers::*number) {
+  const auto add = [&](const char* name, const char* help, auto number) {
     text.Begin(name, "counter", help);
     for (const auto& [kind, answers] : kinds) {
-      text.Add({{"database", database}, {"asked_for", kind}}, answers->*number);
+      text.Add({{"database", database}, {"asked_for", kind}}, number(*answers));
     }
   };
-  add("exactbloom_filter_denied_total", "Table reads that filters saved.", &FilterAnswers::denied);
-  add("exactbloom_filter_passed_total", "Tables that filters let pass.", &FilterAnswers::passed);
-  add("exactbloom_filter_found_total", "Of the tables that passed, those that held the key.",
-      &FilterAnswers::found);
+  // A difference of counters that are read one after the other can fall, and Prometheus takes any
+  // fall of a counter for a restart. So these are what RocksDB counts, or sums of it.
+  add("exactbloom_filter_checked_total", "Tables whose filters were asked.",
+      [](const FilterAnswers& answers) { return answers.denied + answers.passed; });
+  add("exactbloom_filter_denied_total", "Of these, tables that were not read.",
+      [](const FilterAnswers& answers) { return answers.denied; });
+  add("exactbloom_filter_found_total", "Of these, tables that held what was sought.",
+      [](const FilterAnswers& answers) { return answers.found; });
   text.Begin("exactbloom_lookups_total", "counter", "Keys that Get and MultiGet were asked for.");
   text.Add({{"database", database}}, counted.lookups);
-  text.Begin("exactbloom_absent_lookups_total", "counter", "Of the lookups, keys not found.");
-  text.Add({{"database", database}}, counted.absent);
+  text.Begin("exactbloom_found_lookups_total", "counter", "Of the lookups, keys that were found.");
+  text.Add({{"database", database}}, counted.found);
 }
 
 void AddBudgets(const DatabaseMetrics& metrics, MetricsText& text) {
   if (metrics.budgets.empty()) return;
   text.Begin("exactbloom_memory_budget_bound_bytes", "gauge",
-             "The bound of a memory budget, of all its databases; 0 for none.");
-  for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.bound);
+             "The bound of a memory budget, of all its databases.");
+  for (const auto& [name, use] : metrics.budgets) {
+    if (use.bound != 0) text.Add({{"budget", name}}, use.bound);
+  }
   text.Begin("exactbloom_memory_budget_used_bytes", "gauge",
              "Bytes that count in a memory budget, of all its databases.");
   for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.used);
@@ -201,7 +217,7 @@ std::string FormatMetrics(const DatabaseMetrics& metrics) {
                                             : Real(static_cast<double>(level.filter_bytes) /
                                                    static_cast<double>(level.keys));
                    });
-  levels.AddLevels("exactbloom_predicted_wasted_reads",
+  levels.AddLevels("exactbloom_predicted_wasted_reads_per_lookup",
                    "Table reads that a lookup of an absent key wastes, as predicted.",
                    [](const LevelMetrics& level) { return Real(level.wasted_reads); });
   levels.AddTablesWithoutFilter();

@@ -40,8 +40,8 @@ struct DatabaseMetrics {
   std::vector<std::pair<std::string, MemoryBudgetUse>> budgets;  // with their names
 };
 
-// Returns the text, of at most kMostSeries series. Names keep their printable characters of ASCII;
-// other bytes and backslashes become \xNN. Throws std::bad_alloc.
+// Returns the text, of at most kMostSeries series. In names, bytes that are not UTF-8, control
+// characters of ASCII and backslashes become \xNN. Throws std::bad_alloc.
 std::string FormatMetrics(const DatabaseMetrics& metrics);
 
 }  // namespace exactbloom

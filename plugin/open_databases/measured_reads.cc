@@ -52,9 +52,9 @@ double FilterAnswers::FalsePositiveRate() const {
   return wrong / (wrong + static_cast<double>(denied));  // NaN if both are 0
 }
 
-double MeasuredReads::WastedReads() const {
+double MeasuredReads::WastedPer1000() const {
   const auto wasted = static_cast<double>(keys.FalsePositives() + prefixes.FalsePositives());
-  return absent == 0 ? std::nan("") : 1000.0 * wasted / static_cast<double>(absent);
+  return Absent() == 0 ? std::nan("") : 1000.0 * wasted / static_cast<double>(Absent());
 }
 
 MeasuredReads MeasuredReads::Since(const MeasuredReads& before) const {
@@ -63,18 +63,17 @@ MeasuredReads MeasuredReads::Since(const MeasuredReads& before) const {
   since.prefixes = Less(prefixes, before.prefixes);
   since.seeks = Less(seeks, before.seeks);
   since.lookups = Less(lookups, before.lookups);
-  since.absent = Less(absent, before.absent);
+  since.found = Less(found, before.found);
   return since;
 }
 
 MeasuredReads MeasureReads(const Statistics& statistics) {
   // What RocksDB counts last is read first.
-  const std::uint64_t hits = SumOf(statistics, {"rocksdb.memtable.hit", "rocksdb.l0.hit",
-                                                "rocksdb.l1.hit", "rocksdb.l2andup.hit"});
   MeasuredReads reads;
+  reads.found = SumOf(statistics, {"rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit",
+                                   "rocksdb.l2andup.hit"});
   reads.lookups =
       SumOf(statistics, {"rocksdb.number.keys.read", "rocksdb.number.multiget.keys.read"});
-  reads.absent = Less(reads.lookups, hits);
   reads.keys.found = SumOf(statistics, {"rocksdb.bloom.filter.full.true.positive"});
   reads.keys.passed = SumOf(statistics, {"rocksdb.bloom.filter.full.positive"});
   reads.keys.denied = SumOf(statistics, {"rocksdb.bloom.filter.useful"});

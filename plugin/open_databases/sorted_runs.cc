@@ -68,7 +68,7 @@ std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
     if (filter && filter->Kind() == FilterKind::kRibbon) ribbon_keys[part.runs] += part.sum.keys;
     const double asked = model::AskedOfRun(runs.level, tree::Real(part.sum.tables),
                                            tree::Real(part.sum.keys), tree::Real(runs.keys));
-    runs.wasted_reads += 1000.0 * asked * (filter ? filter->FalsePositiveRate() : 1.0);
+    runs.wasted_per_1000 += 1000.0 * asked * (filter ? filter->FalsePositiveRate() : 1.0);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].runs = all[i].level == 0 ? all[i].tables : 1;

@@ -242,7 +242,7 @@ Result CallCore(Result (*Core::*function)(Parameters...), char** errptr, Argumen
 
 const char* exactbloom_version() { return EXACTBLOOM_VERSION; }
 
-void exactbloom_register() { LoadedCore(/*brings_rocksdb=*/true); }
+void exactbloom_register(char** errptr) { CallCore(&Core::register_policies, errptr); }
 
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr) {
   return CallCore(&Core::create_policy, errptr, policy);

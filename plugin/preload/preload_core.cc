@@ -207,6 +207,7 @@ bool Prepare(bool replaces, ReportFunction* report) {
 constexpr Core kCore = {EXACTBLOOM_VERSION,
                         sizeof(Core),
                         Prepare,
+                        exactbloom_register,
                         exactbloom_filterpolicy_create,
                         exactbloom_options_set_filter_policy,
                         exactbloom_options_add_tree_listener,

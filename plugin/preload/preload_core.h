@@ -63,6 +63,7 @@ struct Core {
   bool (*prepare)(bool replaces, ReportFunction* report);
 
   // exactbloom/c.h
+  void (*register_policies)(char** errptr);
   rocksdb_filterpolicy_t* (*create_policy)(const char* policy, char** errptr);
   void (*set_policy)(rocksdb_options_t* options, const char* policy, char** errptr);
   void (*add_tree_listener)(rocksdb_options_t* options, char** errptr);

@@ -113,7 +113,7 @@ static void expect_measured(rocksdb_t* db, long stopped) {
           stopped, 20000 - stopped);
   EXPECT(has(reads, expected), reads);
   EXPECT(has(reads, "},\"prefixes\":" NO_ANSWERS ",\"seeks\":" NO_ANSWERS
-                    ",\"lookups\":20000,\"absent\":10000,\"wasted_per_1000\":"),
+                    ",\"lookups\":20000,\"found\":10000,\"wasted_per_1000\":"),
          reads);
   sprintf(expected, "{\"levels\":[{\"level\":0,\"denied\":%ld,\"passed\":%ld,\"found\":10000,",
           stopped, 20000 - stopped);
@@ -157,7 +157,7 @@ static void expect_database(rocksdb_options_t* options, const char* directory, c
              "\"column_family_hex\":\"64656661756c74\",\"level\":0,\"runs\":1,\"tables\":1,"
              "\"keys\":10000,\"filter_bytes\":") == follows,
          runs);
-  EXPECT(has(runs, ",\"filter\":\"ribbon\",\"wasted_per_1000\":") == follows, runs);
+  EXPECT(has(runs, ",\"filter\":\"exact_ribbon\",\"wasted_per_1000\":") == follows, runs);
   EXPECT(follows || strcmp(runs, "{\"sorted_runs\":[]}") == 0, runs);
   rocksdb_free(runs);
   rocksdb_close(db);
@@ -184,8 +184,9 @@ static void test_policy(const char* directory) {
 /* Names are known once they are registered. */
 static void test_names(const char* directory) {
   char* error = NULL;
-  exactbloom_register();
-  exactbloom_register();
+  exactbloom_register(&error);
+  exactbloom_register(NULL);
+  EXPECT(error == NULL, error);
   rocksdb_options_t* base = new_options();
   rocksdb_options_t* options = new_options();
   rocksdb_get_options_from_string(
@@ -233,7 +234,7 @@ static void test_budget(const char* directory) {
   rocksdb_t* db = rocksdb_open(options, path_of(directory, "budget"), &error);
   EXPECT(db != NULL, error);
   char* reads = exactbloom_measured_reads(db, &error);
-  EXPECT(has(reads, ",\"lookups\":0,\"absent\":0,\"wasted_per_1000\":null}"), reads);
+  EXPECT(has(reads, ",\"lookups\":0,\"found\":0,\"wasted_per_1000\":null}"), reads);
   rocksdb_free(reads);
   stopped_lookups(db, options, &sum);
   char* use = exactbloom_memory_budget_use("of_c", &error);

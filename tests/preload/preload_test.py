@@ -371,15 +371,20 @@ class Refusals(Preloaded):
             shutil.copy(f"{BUILD}/lib/libstand_in_core.so", f"{self.directory}/libexactbloom_rocksdb_core.so")
 
 
-    def test_a_refused_call_of_c_returns_null_and_says_why_where_it_can(self):
+    def test_a_refused_call_of_c_says_why_where_it_can(self):
         copy = shutil.copy(OBJECT, f"{self.directory}/copy.so")
         self.run_with(None, sys.executable, "-c", f"""if True:
             import ctypes
             ours, error = ctypes.CDLL({copy!r}), ctypes.c_char_p()
             ours.exactbloom_metrics.restype = ctypes.c_void_p
+            said = b"Not implemented: exactbloom: cannot load the policies"
+            ours.exactbloom_register(None)
+            ours.exactbloom_register(ctypes.byref(error))
+            assert error.value.startswith(said), error.value
+            error = ctypes.c_char_p()
             assert ours.exactbloom_metrics(None, None, None) is None
             assert ours.exactbloom_metrics(None, None, ctypes.byref(error)) is None
-            assert error.value.startswith(b"Not implemented: exactbloom: cannot load the policies"), error.value""", objects=None)
+            assert error.value.startswith(said), error.value""", objects=None)
         self.assert_one_line("cannot load the policies: .*libexactbloom_rocksdb_core.so")
 
 
@@ -436,7 +441,7 @@ class LateThreads(Preloaded):
         self.run_with("nonsense", sys.executable, "-c", f"""if True:
             import _ctypes, ctypes
             rocksdb, ours, error = ctypes.CDLL({LIBROCKSDB!r}), ctypes.CDLL({OBJECT!r}), ctypes.c_char_p()
-            ours.exactbloom_register()
+            ours.exactbloom_register(ctypes.byref(error))
             _ctypes.dlclose(ours._handle)
             rocksdb.rocksdb_options_create.restype = ctypes.c_void_p
             options = ctypes.c_void_p(rocksdb.rocksdb_options_create())

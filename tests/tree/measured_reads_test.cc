@@ -123,22 +123,22 @@ TEST_F(MeasuredDatabase, ReadsOfEachFamilyAndLevelAreThePredictedOnes) {
       const auto predicted = PredictedOf(*db_, family->GetName());
       ASSERT_EQ(measured.size(), 2U);
       ASSERT_EQ(predicted.size(), 2U);
-      double wasted_reads = 0.0;
+      double wasted = 0.0;
       for (const auto& [level, runs] : predicted) {
         SCOPED_TRACE(level);
         ASSERT_EQ(measured.count(level), 1U);
         ExpectPredicted(measured.at(level), runs.FalsePositiveRate());
-        wasted_reads += runs.wasted_reads;
+        wasted += runs.wasted_per_1000;
       }
       // Statistics have the sum.
       const MeasuredReads reads = Measure().Since(before);
       EXPECT_EQ(reads.lookups, kAsked);
-      EXPECT_EQ(reads.absent, kAsked);
+      EXPECT_EQ(reads.Absent(), kAsked);
       EXPECT_EQ(reads.keys.FalsePositives(), measured.begin()->second.FalsePositives() +
                                                  measured.rbegin()->second.FalsePositives());
-      EXPECT_DOUBLE_EQ(reads.WastedReads(),
+      EXPECT_DOUBLE_EQ(reads.WastedPer1000(),
                        1000.0 * static_cast<double>(reads.keys.FalsePositives()) / kAsked);
-      ExpectPredicted(reads.keys, wasted_reads / 1000.0 / kTables);
+      ExpectPredicted(reads.keys, wasted / 1000.0 / kTables);
     }
     ASSERT_TRUE(db_->DropColumnFamily(more).ok());
     ASSERT_TRUE(db_->DestroyColumnFamilyHandle(more).ok());
@@ -177,8 +177,8 @@ TEST_F(MeasuredDatabase, PresentKeysAreFoundAndNotFalsePositives) {
   ExpectPresent(*db_, kTables * kKeysOfTable);
   const MeasuredReads reads = Measure().Since(before);
   EXPECT_EQ(reads.lookups, kTables * kKeysOfTable);
-  EXPECT_EQ(reads.absent, 0U);
-  EXPECT_TRUE(std::isnan(reads.WastedReads()));
+  EXPECT_EQ(reads.found, reads.lookups);
+  EXPECT_TRUE(std::isnan(reads.WastedPer1000()));
   EXPECT_EQ(reads.keys.found, kTables * kKeysOfTable);
   std::uint64_t found = 0;
   for (const auto& [level, answers] : counted.Answers()) {
@@ -216,7 +216,7 @@ TEST_F(MeasuredDatabase, PrefixesHaveTheirOwnCounts) {
   ExpectPredicted(are_apart ? reads.prefixes : reads.keys, predicted.at(0).FalsePositiveRate());
   EXPECT_EQ((are_apart ? reads.keys : reads.prefixes).passed, 0U);
   EXPECT_EQ(reads.seeks.denied + reads.seeks.passed, 0U);
-  EXPECT_GT(reads.WastedReads(), 0.0);
+  EXPECT_GT(reads.WastedPer1000(), 0.0);
 
   before = Measure();
   rocksdb::ReadOptions read_options;

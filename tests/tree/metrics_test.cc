@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -11,6 +12,9 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/measured_reads.h"
@@ -60,23 +64,51 @@ TEST(Metrics, AreThoseOfTheOpenDatabase) {
               static_cast<double>(runs.filter_bytes));
     EXPECT_NEAR(series.at("exactbloom_filter_bytes_per_key" + labels),
                 static_cast<double>(runs.filter_bytes) / static_cast<double>(runs.keys), 1e-9);
-    EXPECT_NEAR(series.at("exactbloom_predicted_wasted_reads" + labels), runs.wasted_reads / 1000.0,
-                1e-12);
+    EXPECT_NEAR(series.at("exactbloom_predicted_wasted_reads_per_lookup" + labels),
+                runs.wasted_per_1000 / 1000.0, 1e-12);
   }
   EXPECT_EQ(
       series.at("exactbloom_tables_without_filter" + of_database + ",column_family=\"default\"}"),
       0.0);
-  EXPECT_EQ(series.at("exactbloom_absent_lookups_total" + of_database + "}"), 1000.0);
+  EXPECT_EQ(series.at("exactbloom_lookups_total" + of_database + "}"), 1000.0);
+  EXPECT_EQ(series.at("exactbloom_found_lookups_total" + of_database + "}"), 0.0);
   const std::string keys = of_database + ",asked_for=\"keys\"}";
   EXPECT_EQ(series.at("exactbloom_filter_denied_total" + keys),
             static_cast<double>(counted.keys.denied));
-  EXPECT_EQ(series.at("exactbloom_filter_passed_total" + keys),
-            static_cast<double>(counted.keys.passed));
+  EXPECT_EQ(series.at("exactbloom_filter_checked_total" + keys),
+            static_cast<double>(counted.keys.denied + counted.keys.passed));
   EXPECT_EQ(series.at("exactbloom_memory_budget_bound_bytes{budget=\"of_metrics\"}"), 1 << 20);
   EXPECT_EQ(series.at("exactbloom_memory_budget_used_bytes{budget=\"of_metrics\"}"),
             static_cast<double>(GetMemoryBudgetUse("of_metrics").used));
   EXPECT_EQ(series.at("exactbloom_memory_budget_used_bytes{budget=\"unused\"}"), 0.0);
+  EXPECT_EQ(series.count("exactbloom_memory_budget_bound_bytes{budget=\"unused\"}"), 0U);
   EXPECT_EQ(series.at("exactbloom_summed_column_families" + of_database + "}"), 0.0);
+}
+
+// RocksDB counts the keys that a MultiGet found before the lookups. Prometheus takes a counter that
+// falls for one that began anew.
+TEST(Metrics, CountersNeverFall) {
+  constexpr std::uint64_t kKeys = 1000;
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path("db"));
+  PutAndFlush(*db, kKeys);
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < kKeys; ++i) keys.push_back(KeyOf(i));
+  std::atomic<bool> stopped{false};
+  std::thread reader([&] {
+    std::vector<std::string> values;
+    while (!stopped) db->MultiGet({}, {keys.begin(), keys.end()}, &values);
+  });
+  Series before;
+  for (int i = 0; i < 1000; ++i) {
+    Series series = Read(GetMetrics(*db));
+    for (const auto& [name, value] : series) {
+      if (name.find("_total{") != std::string::npos) EXPECT_GE(value, before[name]) << name;
+    }
+    before = std::move(series);
+  }
+  stopped = true;
+  reader.join();
 }
 
 // Lookups read no data of a table of range deletions.
@@ -87,8 +119,8 @@ TEST(Metrics, PredictNoReadOfATableWithoutKeys) {
   const Database db = Open(options, directory.path("db"));
   PutAndFlush(*db, 1000);
   const auto predict = [&] {
-    return Read(GetMetrics(*db, {}))
-        .at("exactbloom_predicted_wasted_reads{database=\"" + directory.path("db") +
+    return Read(GetMetrics(*db))
+        .at("exactbloom_predicted_wasted_reads_per_lookup{database=\"" + directory.path("db") +
             "\",column_family=\"default\",level=\"0\"}");
   };
   const double before = predict();
@@ -102,7 +134,7 @@ TEST(Metrics, AreOfADatabaseThatIsNotFollowed) {
   const TemporaryDirectory directory;
   rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.statistics = nullptr;
-  const Series series = Read(GetMetrics(*Open(options, directory.path("db")), {}));
+  const Series series = Read(GetMetrics(*Open(options, directory.path("db"))));
   EXPECT_EQ(series.size(), 1U);
 }
 
@@ -110,7 +142,7 @@ DatabaseMetrics MetricsOf(int families, int levels) {
   DatabaseMetrics metrics;
   metrics.database = "db";
   metrics.counted.emplace();
-  metrics.budgets.emplace_back("", MemoryBudgetUse());
+  metrics.budgets.emplace_back("", MemoryBudgetUse()).second.bound = 1;
   for (int i = 0; i < families; ++i) {
     FamilyMetrics& family = metrics.families["cf" + std::to_string(10'000 + i)];
     family.tables_without_filter = 1;
@@ -134,7 +166,7 @@ TEST(Metrics, SumWhatExceedsTheirNumber) {
     EXPECT_LE(series.size(), static_cast<std::size_t>(kMostSeries));
     EXPECT_EQ(sum_of(series, "exactbloom_tables"), 14.0 * families);
     EXPECT_EQ(sum_of(series, "exactbloom_tables_without_filter"), 1.0 * families);
-    EXPECT_EQ(sum_of(series, "exactbloom_predicted_wasted_reads"), 7 * 0.25 * families);
+    EXPECT_EQ(sum_of(series, "exactbloom_predicted_wasted_reads_per_lookup"), 7 * 0.25 * families);
     const double summed = series.at("exactbloom_summed_column_families{database=\"db\"}");
     EXPECT_EQ(summed != 0.0, families > 33) << summed;
     EXPECT_EQ(text.find(" column families are summed as (others)") != std::string::npos,
@@ -151,13 +183,14 @@ TEST(Metrics, SumWhatExceedsTheirNumber) {
 TEST(Metrics, NamesAreEscaped) {
   DatabaseMetrics metrics;
   metrics.database = "a\"b";
-  for (const char* name : {"\xff\n", "\\xff\\x0a"}) {
+  for (const char* name : {"\xff\n", "\\xff\\x0a", "\xC3\xA9\xC3"}) {
     metrics.families[name].tables_without_filter = 1;
   }
   const Series series = Read(FormatMetrics(metrics));
   const std::string begin = "exactbloom_tables_without_filter{database=\"a\\\"b\",column_family=";
   EXPECT_EQ(series.count(begin + R"("\\xff\\x0a"})"), 1U);
   EXPECT_EQ(series.count(begin + R"("\\x5cxff\\x5cx0a"})"), 1U);
+  EXPECT_EQ(series.count(begin + "\"\xC3\xA9\\\\xc3\"}"), 1U);  // UTF-8, and a part of it
 }
 
 // Each metric that an alert asks for is one that is told.
