@@ -37,8 +37,10 @@ constexpr std::size_t kMostLogged = 1000;
 // What the info log says of the memory of building: per key, since the number of keys is not known
 // yet, and of the kind of filter that takes most.
 std::string MemoryOfBuilding(const rocksdb::BlockBasedTableOptions& table_options) {
-  constexpr std::uint64_t kBytes = FilterBuilder::kBytesPerKey + FilterBuilder::kFinishBytesPerKey;
-  return "building a filter takes up to " + std::to_string(kBytes) + " bytes per key of a " +
+  const std::uint64_t bytes =
+      FilterBuilder::kBytesPerKey + FilterBuilder::kFinishBytesPerKey +
+      (table_options.detect_filter_construct_corruption ? FilterBuilder::kBytesPerKey : 0);
+  return "building a filter takes up to " + std::to_string(bytes) + " bytes per key of a " +
          (table_options.partition_filters ? "partition" : "table") + " besides the filter, " +
          (CacheToCharge(table_options) == nullptr ? "not " : "") + "charged to the block cache; ";
 }
@@ -189,8 +191,8 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
     if (FollowsTree(options_) && !HasTreeListener(db_options)) {
       return Status::InvalidArgument(
           "exactbloom: " + FormatPolicy(options_) +
-          " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
-          "exactbloom::NewTreeListener() into them");
+          " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or insert "
+          "exactbloom::NewTreeListener() in front of theirs");
     }
     return FilterPolicy::ValidateOptions(db_options, cf_options);
   });

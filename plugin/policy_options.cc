@@ -59,10 +59,13 @@ bool ReadBudget(const std::string& text, PolicyOptions* options) {
   return ReadNumber(text.substr(0, text.size() - 1), &options->memory_percent);
 }
 
+// A size is no name, lest budget=2GiB be taken for a bound.
 bool IsBudgetName(const std::string& name) {
   constexpr std::size_t kLongest = 64;
   constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
-  return name.size() <= kLongest && name.find_first_not_of(kLetters) == std::string::npos;
+  std::uint64_t size = 0;
+  return name.size() <= kLongest && name.find_first_not_of(kLetters) == std::string::npos &&
+         (name.empty() || !ReadBytes(name, &size));
 }
 
 // In the largest unit that gives a whole number.
@@ -124,7 +127,9 @@ constexpr std::array<Rule, 7> kRules = {{
      }},
     {"budget", Having::kExactBloom,
      []() -> std::string {
-       return "a name of up to 64 letters, digits, underscores, hyphens and points";
+       return "a name of up to 64 letters, digits, underscores, hyphens and points, and no size "
+              "such "
+              "as 2GiB, which memory_budget takes";
      },
      [](const std::string& text, PolicyOptions* o) {
        o->budget = text;
@@ -378,12 +383,18 @@ Status ParsePolicyFields(const std::unordered_map<std::string, std::string>& val
                          PolicyOptions* options, bool ignores_unknown) {
   const auto level_bits = values.find(std::string(kLevelBits));
   if (level_bits != values.end()) return RefuseLevelBits(level_bits->second);
+  const auto has = [&](const Rule& rule) { return rule.IsOf(options->kind); };
   for (const auto& [name, value] : values) {
     const Rule* rule = FindRule(name);
-    const bool is_known = rule != nullptr && rule->IsOf(options->kind);
-    if (!is_known && ignores_unknown) continue;
-    if (!is_known) return RefuseOption(options->kind, name, value);
-    Status status = Parse(*rule, value, options);
+    const bool is_known = rule != nullptr && has(*rule);
+    if (!is_known && !ignores_unknown) return RefuseOption(options->kind, name, value);
+  }
+  // In the order of the rules, since `covers` needs the budget, and the map has an order of its
+  // own.
+  for (const Rule& rule : kRules) {
+    const auto value = values.find(std::string(rule.name));
+    if (value == values.end() || !has(rule)) continue;
+    Status status = Parse(rule, value->second, options);
     if (!status.ok()) return status;
   }
   const auto bits = values.find("bits_per_key");

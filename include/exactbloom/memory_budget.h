@@ -73,16 +73,16 @@ struct MemoryBudgetUse {
     std::uint64_t index_bytes = 0;            // of their index blocks, estimated in the making
     std::uint64_t tables_without_filter = 0;  // live ones, whose filters let all keys pass
   };
-  std::uint64_t bound = 0;  // bytes; 0: none
+  std::uint64_t bound_bytes = 0;  // 0: none
   BudgetCovers covers = BudgetCovers::kFilters;
-  std::uint64_t used = 0;         // what the bound covers: filter_bytes, and index_bytes if it does
+  std::uint64_t used_bytes = 0;   // what the bound covers: of filters, and of indexes if it does
   std::uint64_t index_bytes = 0;  // of all families, covered or not
   std::vector<Family> families;   // those that share it, by database and name
 };
 
-// Returns what a budget is used for; zeros for a name that is not in use. `used` exceeds `bound`
-// by filters that were there before, and where indexes are covered by what they take beyond the
-// estimates of tables in the making. Throws std::bad_alloc when memory is short.
+// Returns what a budget is used for; zeros for a name that is not in use. used_bytes exceeds
+// bound_bytes by filters that were there before, and where indexes are covered by what they take
+// beyond the estimates of tables in the making. Throws std::bad_alloc when memory is short.
 MemoryBudgetUse GetMemoryBudgetUse(const std::string& name = "");
 
 }  // namespace exactbloom

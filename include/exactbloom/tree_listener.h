@@ -1,9 +1,10 @@
 // Gives the policy exactbloom the live tree of a database. SetFilterPolicy (filter_policy.h) adds a
 // listener; elsewhere
 //
-//   options.listeners.push_back(exactbloom::NewTreeListener());
+//   options.listeners.insert(options.listeners.begin(), exactbloom::NewTreeListener());
 //
-// or, in the DBOptions of an OPTIONS file, once the policies are registered,
+// which is the first because RocksDB 7.8 reads several back from an OPTIONS file as one name;
+// or in the DBOptions of an OPTIONS file, once the policies are registered,
 //
 //   listeners=exactbloom_tree
 //

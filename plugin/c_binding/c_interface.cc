@@ -250,12 +250,12 @@ char* exactbloom_memory_budget_use(const char* name, char** errptr) {
     if (name == nullptr) return Status::InvalidArgument("exactbloom: the budget's name is NULL");
     const exactbloom::MemoryBudgetUse use = exactbloom::GetMemoryBudgetUse(name);
     JsonObject object;
-    if (use.bound == 0) {
+    if (use.bound_bytes == 0) {
       object.AddNull("bound_bytes");
     } else {
-      object.AddNumber("bound_bytes", use.bound);
+      object.AddNumber("bound_bytes", use.bound_bytes);
     }
-    object.AddNumber("used_bytes", use.used);
+    object.AddNumber("used_bytes", use.used_bytes);
     object.AddText("covers", exactbloom::FormatCovers(use.covers));
     object.AddNumber("index_bytes", use.index_bytes);
     object.AddArray("column_families", JsonOfEach(use.families));

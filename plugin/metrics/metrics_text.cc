@@ -169,11 +169,11 @@ void AddBudgets(const DatabaseMetrics& metrics, MetricsText& text) {
   text.Begin("exactbloom_memory_budget_bound_bytes", "gauge",
              "The bound of a memory budget, of all its databases.");
   for (const auto& [name, use] : metrics.budgets) {
-    if (use.bound != 0) text.Add({{"budget", name}}, use.bound);
+    if (use.bound_bytes != 0) text.Add({{"budget", name}}, use.bound_bytes);
   }
   text.Begin("exactbloom_memory_budget_used_bytes", "gauge",
              "Bytes that count in a memory budget, of all its databases.");
-  for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.used);
+  for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.used_bytes);
   text.Begin("exactbloom_memory_budget_index_bytes", "gauge",
              "Bytes of the index blocks of its tables, whether it covers them or not.");
   for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.index_bytes);

@@ -46,7 +46,7 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
     if (!HasTreeListener(options)) {
       return Status::InvalidArgument(
           "exactbloom: the database has no tree listener: set listeners=exactbloom_tree in the "
-          "DBOptions, or push exactbloom::NewTreeListener() into them");
+          "DBOptions, or insert exactbloom::NewTreeListener() in front of theirs");
     }
     if (!Writes(root)) return Status::OK();
     std::map<std::string, ColumnFamilyHandle*> handles;

@@ -30,10 +30,10 @@ MemoryBudgetUse GetMemoryBudgetUse(const std::string& name) {
   const auto lock = tree::Registry::Get().Lock();
   const tree::Budget* const budget = tree::Registry::Get().FindBudget(name);
   if (budget == nullptr) return use;
-  use.bound = budget->setting().bound;
+  use.bound_bytes = budget->setting().bound;
   if (budget->CoversIndexes()) use.covers = BudgetCovers::kFiltersAndIndexes;
   use.index_bytes = budget->held().index_bytes;
-  use.used = budget->Used();
+  use.used_bytes = budget->Used();
   for (const tree::Family* family : budget->families()) {
     const tree::TableSum& held = family->counted;
     use.families.push_back({family->database.path, family->name, held.filter_bytes,

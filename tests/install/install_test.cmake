@@ -33,6 +33,15 @@ run("${WORK_DIR}/build/standalone_filter" "${WORK_DIR}/filter")
 run("${WORK_DIR}/build/parallel_build" 2)
 run("${WORK_DIR}/build/register_policy" "${WORK_DIR}/database")
 
+# A RocksDB of another minor version is refused.
+file(WRITE "${WORK_DIR}/other/rocksdb/version.h" "#define ROCKSDB_MAJOR 99\n#define ROCKSDB_MINOR 1\n#define ROCKSDB_PATCH 0\n")
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK_DIR}/project" -B "${WORK_DIR}/build_with_other" -G "${GENERATOR}"
+  "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DRocksDBLibrary_INCLUDE_DIR=${WORK_DIR}/other"
+  RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE output)
+if(result EQUAL 0 OR NOT output MATCHES "was built with RocksDB" OR NOT output MATCHES "99.1.0")
+  message(FATAL_ERROR "RocksDB 99.1 is not refused:\n${output}")
+endif()
+
 # The filter must not drag RocksDB in.
 execute_process(COMMAND ldd "${WORK_DIR}/build/standalone_filter" OUTPUT_VARIABLE libraries)
 if(libraries MATCHES "librocksdb")

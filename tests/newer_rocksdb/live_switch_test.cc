@@ -314,7 +314,7 @@ TEST_F(LiveSwitch, WhileTheDatabaseIsFollowed) {
   }
   stopped = true;
   for (std::thread& thread : threads) thread.join();
-  const std::uint64_t bound = GetMemoryBudgetUse("followed").bound;
+  const std::uint64_t bound = GetMemoryBudgetUse("followed").bound_bytes;
   EXPECT_TRUE(bound >= 1 << 20 && bound <= 7 << 20 && bound % (1 << 20) == 0) << bound;
 }
 
@@ -329,9 +329,10 @@ TEST_F(LiveSwitch, ToAnotherMemoryBudget) {
         std::string("{id=exactbloom;ribbon=false;memory_budget=") + size + ";budget=live}";
     ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), policy).ok());
     ExpectNewTable({policy, "exactbloom", FilterFamily::kExactBloom, 0, 10.0});
-    EXPECT_EQ(GetMemoryBudgetUse("live").bound, static_cast<std::uint64_t>(size[0] - '0') << 20);
+    EXPECT_EQ(GetMemoryBudgetUse("live").bound_bytes, static_cast<std::uint64_t>(size[0] - '0')
+                                                          << 20);
     EXPECT_NE(ReadLog(path_).find("memory budget 'live': the bound is " +
-                                  std::to_string(GetMemoryBudgetUse("live").bound)),
+                                  std::to_string(GetMemoryBudgetUse("live").bound_bytes)),
               std::string::npos);
   }
   ExpectNothingLost();

@@ -274,7 +274,7 @@ TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
         "%",
         "ten%",
         "nan%"}},
-      {"budget", {"two words", "a/b", "a:b", std::string(65, 'a')}},
+      {"budget", {"two words", "a/b", "a:b", "2GiB", "100", "7k", std::string(65, 'a')}},
       {"bits_per_key",
        {"abc", "-1", "101", "nan", "inf", "1e400", "10x", "10 10", "0x10", "1,5", "10:2",
         "10/hash_seed:1", "10:False", "10:false:false", ""}}};
@@ -288,6 +288,28 @@ TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
         ExpectWords(Make(PolicyName(kind) + (":" + value)).status, words);
       }
     }
+  }
+}
+
+// One option needs another, and the standard library hands them over in an order of its own.
+TEST(PolicyOptions, TheirOrderIsFree) {
+  const PolicyPointer without_budget = Make("exactbloom:12").policy;
+  for (const bool has_id : {true, false}) {
+    std::vector<std::string> options = {"bits_per_key=12", "budget=stores",
+                                        "covers=filters_and_indexes", "memory_budget=1G"};
+    if (has_id)
+      options.insert(std::upper_bound(options.begin(), options.end(), "id"), "id=exactbloom");
+    do {
+      std::string text = "{";
+      for (const std::string& option : options) text += option + ";";
+      text.back() = '}';
+      PolicyPointer policy = without_budget;
+      const Status status = rocksdb::FilterPolicy::CreateFromString({}, text, &policy);
+      ASSERT_TRUE(status.ok()) << text << ": " << status.ToString();
+      EXPECT_EQ(policy->ToString({}),
+                "{id=exactbloom;bits_per_key=12;memory_budget=1G;budget=stores;"
+                "covers=filters_and_indexes}");
+    } while (std::next_permutation(options.begin(), options.end()));
   }
 }
 

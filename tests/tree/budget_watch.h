@@ -78,7 +78,8 @@ class BudgetWatch : public rocksdb::EventListener {
     bytes_of_files_ += bytes;
     most_bytes_of_files_ = std::max(most_bytes_of_files_, bytes_of_files_);
     if (!has_all_files_ || expects_more_) return;
-    EXPECT_LE(bytes_of_files_, GetMemoryBudgetUse(budgets_[0]).bound + bytes_of_table_ * tables_);
+    EXPECT_LE(bytes_of_files_,
+              GetMemoryBudgetUse(budgets_[0]).bound_bytes + bytes_of_table_ * tables_);
   }
 
   void Remove(const std::string& file) {
@@ -99,15 +100,16 @@ class BudgetWatch : public rocksdb::EventListener {
       for (const auto& family : use.families) {
         has_new |= seen.families.emplace(family.database, family.column_family).second;
       }
-      if (use.bound == 0 || has_new || expects_more_ || seen.allowed == 0) {
-        seen.allowed = std::max(use.bound, use.used);
+      if (use.bound_bytes == 0 || has_new || expects_more_ || seen.allowed == 0) {
+        seen.allowed = std::max(use.bound_bytes, use.used_bytes);
         continue;
       }
       // Blocks that let all keys pass are no part of it.
-      EXPECT_LE(use.used,
-                std::max(use.bound, seen.allowed + use.bound / kFloors) + bytes_of_table_ * tables_)
-          << name << ", bound " << use.bound;
-      seen.allowed = std::max(use.bound, std::min(seen.allowed, use.used));
+      EXPECT_LE(use.used_bytes,
+                std::max(use.bound_bytes, seen.allowed + use.bound_bytes / kFloors) +
+                    bytes_of_table_ * tables_)
+          << name << ", bound " << use.bound_bytes;
+      seen.allowed = std::max(use.bound_bytes, std::min(seen.allowed, use.used_bytes));
     }
   }
 

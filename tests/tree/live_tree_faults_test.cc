@@ -54,9 +54,9 @@ TEST_F(LiveTreeFaults, ACreatedFamilyChangesNoBoundAndItsFirstTableIsSized) {
   ASSERT_TRUE(SetMemoryBudget("created", "12000").ok());
   rocksdb::ColumnFamilyHandle* more = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
-  EXPECT_EQ(GetMemoryBudgetUse("created").bound, 12'000U);
+  EXPECT_EQ(GetMemoryBudgetUse("created").bound_bytes, 12'000U);
   PutAndFlush(*db, kKeys, "value", 0, more);
-  EXPECT_EQ(GetMemoryBudgetUse("created").bound, 12'000U);
+  EXPECT_EQ(GetMemoryBudgetUse("created").bound_bytes, 12'000U);
   const std::uint64_t of_first = SumOf(TreesOf(*db).at("default")).filter_bytes;
   EXPECT_LE(SumOf(TreesOf(*db).at("more")).filter_bytes, of_first < 12'000 ? 12'000 - of_first : 6);
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
@@ -64,7 +64,7 @@ TEST_F(LiveTreeFaults, ACreatedFamilyChangesNoBoundAndItsFirstTableIsSized) {
 
 TEST_F(LiveTreeFaults, TheUseOfAMisspeltBudgetMakesNone) {
   const MemoryBudgetUse use = GetMemoryBudgetUse("misspelt");
-  EXPECT_EQ(use.bound + use.used + use.families.size(), 0U);
+  EXPECT_EQ(use.bound_bytes + use.used_bytes + use.families.size(), 0U);
   const auto lock = tree::Registry::Get().Lock();
   EXPECT_EQ(tree::Registry::Get().FindBudget("misspelt"), nullptr);
 }
@@ -252,7 +252,7 @@ TEST_F(LiveTreeFaults, DatabasesOfOnePathInSeveralEnvsDoNotTouchEachOther) {
     AwaitQuiet(db);
     std::uint64_t sum = 0;
     for (const Database& other : databases) sum += SumOf(TreesOf(*other)).filter_bytes;
-    EXPECT_EQ(GetMemoryBudgetUse("one_path").used, sum) << i;
+    EXPECT_EQ(GetMemoryBudgetUse("one_path").used_bytes, sum) << i;
     EXPECT_LE(sum, kBound * 102 / 100);
   }
   // Of which only table events tell.
@@ -263,7 +263,7 @@ TEST_F(LiveTreeFaults, DatabasesOfOnePathInSeveralEnvsDoNotTouchEachOther) {
     ExpectKnownTrees(*db, Known::kKeys);
   }
   databases.clear();
-  EXPECT_EQ(GetMemoryBudgetUse("one_path").used, 0U);
+  EXPECT_EQ(GetMemoryBudgetUse("one_path").used_bytes, 0U);
 }
 
 // Databases in several file systems have the same numbers of jobs.
@@ -283,12 +283,12 @@ TEST_F(LiveTreeFaults, ATableOfAJobThatTwoDatabasesOfOnePathRunIsOfNone) {
     flush.job_id = job;
     flush.thread_id = static_cast<std::uint64_t>(job);
     for (rocksdb::DB* db : runners) listener_->OnFlushBegin(db, flush);
-    const std::uint64_t used = GetMemoryBudgetUse("two_writers").used;
+    const std::uint64_t used = GetMemoryBudgetUse("two_writers").used_bytes;
     const auto builder = BeginTable(*first, job);
     for (int key = 0; key < 1'000; ++key) builder->AddKey(std::to_string(key));
     std::unique_ptr<const char[]> buffer;
     builder->Finish(&buffer);
-    return GetMemoryBudgetUse("two_writers").used - used;
+    return GetMemoryBudgetUse("two_writers").used_bytes - used;
   };
   EXPECT_GT(take(5'001, {second.get()}), 1'000U);
   EXPECT_EQ(take(5'002, {first.get(), second.get()}), 0U);
@@ -302,7 +302,7 @@ TEST_F(LiveTreeFaults, TablesOfACompactionServicesWorkerAreNotTheDatabases) {
   options.disable_auto_compactions = true;
   const Database db = Open(options, path_);
   for (std::uint64_t i = 0; i < 2; ++i) PutAndFlush(*db, 1'000, "value", i * 1'000);
-  const std::uint64_t used = GetMemoryBudgetUse("worker").used;
+  const std::uint64_t used = GetMemoryBudgetUse("worker").used_bytes;
   for (int number = 1; number < 60; ++number) {
     rocksdb::TableFileCreationInfo table;
     table.db_name = path_;
@@ -316,10 +316,10 @@ TEST_F(LiveTreeFaults, TablesOfACompactionServicesWorkerAreNotTheDatabases) {
     listener_->OnTableFileCreationStarted(table);
     listener_->OnTableFileCreated(table);
   }
-  EXPECT_EQ(GetMemoryBudgetUse("worker").used, used);
+  EXPECT_EQ(GetMemoryBudgetUse("worker").used_bytes, used);
   for (std::uint64_t i = 2; i < 6; ++i) PutAndFlush(*db, 1'000, "value", i * 1'000);
   EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
-  EXPECT_EQ(GetMemoryBudgetUse("worker").used, SumOf(TreesOf(*db)).filter_bytes);
+  EXPECT_EQ(GetMemoryBudgetUse("worker").used_bytes, SumOf(TreesOf(*db)).filter_bytes);
 }
 
 // Tables are opened late by one thread.
@@ -496,7 +496,7 @@ TEST_F(LiveTreeFaults, TablesThatAreIngestedAndDeletedCountNoLonger) {
         rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr, &last).ok());
   }
   EXPECT_EQ(SumOf(TreesOf(*db)).tables, 1U);
-  EXPECT_EQ(GetMemoryBudgetUse("ingested").used, SumOf(TreesOf(*db)).filter_bytes);
+  EXPECT_EQ(GetMemoryBudgetUse("ingested").used_bytes, SumOf(TreesOf(*db)).filter_bytes);
 }
 
 TEST_F(LiveTreeFaults, AFamilyThatOnlyIngestsCountsAtOnce) {
@@ -512,7 +512,7 @@ TEST_F(LiveTreeFaults, AFamilyThatOnlyIngestsCountsAtOnce) {
   Ingest(*db, options, directory_.path("file"), 0, 12'000, more);
   const MemoryBudgetUse use = GetMemoryBudgetUse("only_ingests");
   EXPECT_EQ(use.families.size(), 2U);
-  EXPECT_EQ(use.used, SumOf(TreesOf(*db)).filter_bytes);
+  EXPECT_EQ(use.used_bytes, SumOf(TreesOf(*db)).filter_bytes);
   PutAndFlush(*db, 30'000, "value", 100'000);
   EXPECT_LE(SumOf(TreesOf(*db)).filter_bytes, kBound + 6);
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
@@ -534,8 +534,8 @@ TEST_F(LiveTreeFaults, AFamilyThatOnlyIngestsIsOfNoBudgetIfItMayBeOfTwo) {
         db->CreateColumnFamily(options[1], "family" + std::to_string(i), &families[i]).ok());
   }
   const auto used = [] {
-    return std::pair(GetMemoryBudgetUse("one_of_two").used,
-                     GetMemoryBudgetUse("other_of_two").used);
+    return std::pair(GetMemoryBudgetUse("one_of_two").used_bytes,
+                     GetMemoryBudgetUse("other_of_two").used_bytes);
   };
   PutAndFlush(*db, 100);
   PutAndFlush(*db, 100, "value", 0, families[0]);

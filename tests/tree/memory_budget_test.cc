@@ -66,26 +66,26 @@ TEST_F(FollowedDatabase, CountsBeforeItsFirstJob) {
   PutAndFlush(*first, kKeys);
   const std::uint64_t of_first = bytes_of(*first);
   EXPECT_GT(of_first, kBytes / 2);
-  EXPECT_EQ(GetMemoryBudgetUse().used, of_first);
+  EXPECT_EQ(GetMemoryBudgetUse().used_bytes, of_first);
   first.reset();
-  EXPECT_EQ(GetMemoryBudgetUse().used, 0U);
+  EXPECT_EQ(GetMemoryBudgetUse().used_bytes, 0U);
 
   first = Open(options, path);
   ASSERT_TRUE(FollowDatabase(first.get()).ok());
   const MemoryBudgetUse opened = GetMemoryBudgetUse();
-  EXPECT_EQ(opened.used, of_first);
+  EXPECT_EQ(opened.used_bytes, of_first);
   ASSERT_EQ(opened.families.size(), 1U);
   EXPECT_EQ(opened.families[0].database, path);
   ASSERT_TRUE(FollowDatabase(first.get()).ok());
-  EXPECT_EQ(GetMemoryBudgetUse().used, of_first) << "it counts once";
+  EXPECT_EQ(GetMemoryBudgetUse().used_bytes, of_first) << "it counts once";
   const Database second = Open(options, directory_.path("second"));
   PutAndFlush(*second, kKeys);
   EXPECT_LE(bytes_of(*second) + of_first, kBytes);
   PutAndFlush(*first, kKeys / 10, "value", kKeys);
-  EXPECT_EQ(GetMemoryBudgetUse().used, bytes_of(*first) + bytes_of(*second));
-  EXPECT_LE(GetMemoryBudgetUse().used, kBytes);
+  EXPECT_EQ(GetMemoryBudgetUse().used_bytes, bytes_of(*first) + bytes_of(*second));
+  EXPECT_LE(GetMemoryBudgetUse().used_bytes, kBytes);
   first.reset();
-  EXPECT_EQ(GetMemoryBudgetUse().used, bytes_of(*second));
+  EXPECT_EQ(GetMemoryBudgetUse().used_bytes, bytes_of(*second));
 }
 
 // Its log is recovered before any other table is known.
@@ -108,7 +108,7 @@ TEST_F(FollowedDatabase, CountsAllFamiliesAfterARecovery) {
                                 &handles, Receive(&db))
                   .ok());
   ASSERT_TRUE(FollowDatabase(db.get(), handles).ok());
-  EXPECT_EQ(GetMemoryBudgetUse().used, SumOf(TreesOf(*db)).filter_bytes);
+  EXPECT_EQ(GetMemoryBudgetUse().used_bytes, SumOf(TreesOf(*db)).filter_bytes);
   EXPECT_EQ(GetMemoryBudgetUse().families.size(), 2U);
   for (auto* handle : handles) EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
 }
@@ -117,12 +117,12 @@ TEST_F(FollowedDatabase, CountsNothingIfItCouldNotBeOpened) {
   const rocksdb::Options options = Options(100'000);
   const Database db = Open(options, path_);
   PutAndFlush(*db, 1000);
-  const std::uint64_t used = GetMemoryBudgetUse().used;
+  const std::uint64_t used = GetMemoryBudgetUse().used_bytes;
   EXPECT_GT(used, 0U);
   Database again;
   EXPECT_FALSE(rocksdb::DB::Open(options, path_, Receive(&again)).ok());
   PutAndFlush(*db, 1000, "value", 1000);
-  EXPECT_EQ(GetMemoryBudgetUse().used, SumOf(TreesOf(*db)).filter_bytes);
+  EXPECT_EQ(GetMemoryBudgetUse().used_bytes, SumOf(TreesOf(*db)).filter_bytes);
 }
 
 // configuration.md tells users to call it for options that were changed.
@@ -134,7 +134,7 @@ TEST_F(FollowedDatabase, ValidationOfOptionsLeavesTheBoundAsItIs) {
   const rocksdb::Options now = db->GetOptions();
   ASSERT_TRUE(now.table_factory->ValidateOptions(now, now).ok());
   PutAndFlush(*db, 1000);
-  EXPECT_EQ(GetMemoryBudgetUse().bound, 50'000U);
+  EXPECT_EQ(GetMemoryBudgetUse().bound_bytes, 50'000U);
   const Database plain =
       Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path("other"));
   EXPECT_EQ(GetMemoryBudgetUse().families.size(), 1U);
@@ -181,7 +181,7 @@ TEST_F(CoveredIndexes, CountWithTheFiltersOfLiveTables) {
         name, 40'000, covers ? BudgetCovers::kFiltersAndIndexes : BudgetCovers::kFilters, name);
     for (std::uint64_t i = 0; i < 8; ++i) {
       PutAndFlush(*db, kIndexedKeys / 8, "value", i * kIndexedKeys / 8);
-      EXPECT_LE(GetMemoryBudgetUse(name).used, 40'000U);
+      EXPECT_LE(GetMemoryBudgetUse(name).used_bytes, 40'000U);
     }
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(ForceCompaction(*db).ok());
     const MemoryBudgetUse use = GetMemoryBudgetUse(name);
@@ -190,9 +190,9 @@ TEST_F(CoveredIndexes, CountWithTheFiltersOfLiveTables) {
     EXPECT_GT(use.index_bytes, 1'000U);
     EXPECT_EQ(use.families.at(0).index_bytes, use.index_bytes);
     EXPECT_EQ(use.covers == BudgetCovers::kFiltersAndIndexes, covers);
-    EXPECT_EQ(use.used, SumOf(TreesOf(*db)).filter_bytes + (covers ? use.index_bytes : 0));
-    EXPECT_LE(use.used, use.bound);
-    EXPECT_GT(filters[covers ? 1 : 0], use.bound / 4);
+    EXPECT_EQ(use.used_bytes, SumOf(TreesOf(*db)).filter_bytes + (covers ? use.index_bytes : 0));
+    EXPECT_LE(use.used_bytes, use.bound_bytes);
+    EXPECT_GT(filters[covers ? 1 : 0], use.bound_bytes / 4);
   }
   EXPECT_LT(filters[1], filters[0]);
 }
@@ -200,14 +200,14 @@ TEST_F(CoveredIndexes, CountWithTheFiltersOfLiveTables) {
 // Also a filter that is rounded up to whole lines.
 TEST_F(CoveredIndexes, AreCountedWhenAFilterIsFitted) {
   for (std::uint64_t bound = 2'000; bound < 4'000; bound += 100) {
-    const std::string name = std::to_string(bound);
+    const std::string name = "of_" + std::to_string(bound);
     const Database db = OpenWith(name, bound, BudgetCovers::kFiltersAndIndexes, name);
     std::uint64_t filters = 0;
     for (std::uint64_t i = 0; i < 20; ++i) {
       PutAndFlush(*db, 60, std::string(600, 'v'), 60 * i);
       const std::uint64_t before = std::exchange(filters, SumOf(TreesOf(*db)).filter_bytes);
       if (filters <= before + 6) continue;
-      EXPECT_LE(GetMemoryBudgetUse(name).used, bound * 98 / 100 + 6);
+      EXPECT_LE(GetMemoryBudgetUse(name).used_bytes, bound * 98 / 100 + 6);
     }
   }
 }
@@ -219,9 +219,9 @@ TEST_F(CoveredIndexes, CountWithThePartitionsOfFilters) {
   for (std::uint64_t i = 0; i < 8; ++i) {
     PutAndFlush(*db, kIndexedKeys / 8, std::string(40, 'v'), i * kIndexedKeys / 8);
     EXPECT_EQ(GetMemoryBudgetUse("parts").index_bytes, IndexBytes(*db));
-    EXPECT_LE(GetMemoryBudgetUse("parts").used, kBound * 98 / 100);
+    EXPECT_LE(GetMemoryBudgetUse("parts").used_bytes, kBound * 98 / 100);
   }
-  EXPECT_GT(GetMemoryBudgetUse("parts").used, kBound * 90 / 100);
+  EXPECT_GT(GetMemoryBudgetUse("parts").used_bytes, kBound * 90 / 100);
 }
 
 // As with a spent budget, small runs have floors.
@@ -235,7 +235,7 @@ TEST_F(CoveredIndexes, ThatExceedTheBoundAloneLeaveFloors) {
   PutAndFlush(*db, kIndexedKeys / 2, "value", 2 * kIndexedKeys);
   const MemoryBudgetUse use = GetMemoryBudgetUse("exceeded");
   EXPECT_EQ(use.families.at(0).tables_without_filter, 1U);
-  EXPECT_GT(use.used, use.bound);
+  EXPECT_GT(use.used_bytes, use.bound_bytes);
 }
 
 // The last setting rules, and the log says what it covers.

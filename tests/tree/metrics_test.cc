@@ -79,7 +79,7 @@ TEST(Metrics, AreThoseOfTheOpenDatabase) {
             static_cast<double>(counted.keys.denied + counted.keys.passed));
   EXPECT_EQ(series.at("exactbloom_memory_budget_bound_bytes{budget=\"of_metrics\"}"), 1 << 20);
   EXPECT_EQ(series.at("exactbloom_memory_budget_used_bytes{budget=\"of_metrics\"}"),
-            static_cast<double>(GetMemoryBudgetUse("of_metrics").used));
+            static_cast<double>(GetMemoryBudgetUse("of_metrics").used_bytes));
   EXPECT_EQ(series.at("exactbloom_memory_budget_used_bytes{budget=\"unused\"}"), 0.0);
   EXPECT_EQ(series.count("exactbloom_memory_budget_bound_bytes{budget=\"unused\"}"), 0U);
   EXPECT_EQ(series.at("exactbloom_summed_column_families" + of_database + "}"), 0.0);
@@ -142,7 +142,7 @@ DatabaseMetrics MetricsOf(int families, int levels) {
   DatabaseMetrics metrics;
   metrics.database = "db";
   metrics.counted.emplace();
-  metrics.budgets.emplace_back("", MemoryBudgetUse()).second.bound = 1;
+  metrics.budgets.emplace_back("", MemoryBudgetUse()).second.bound_bytes = 1;
   for (int i = 0; i < families; ++i) {
     FamilyMetrics& family = metrics.families["cf" + std::to_string(10'000 + i)];
     family.tables_without_filter = 1;

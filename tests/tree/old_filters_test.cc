@@ -133,7 +133,7 @@ TEST_P(BornFamily, CountsOnceItIsFollowedOrHasWrittenATable) {
   const MemoryBudgetUse use = GetMemoryBudgetUse(budget_);
   EXPECT_EQ(use.families.size(), 2U);
   const auto truth = static_cast<double>(SumOf(TreesOf(*db_)).filter_bytes);
-  EXPECT_NEAR(static_cast<double>(use.used), truth, is_followed ? 0.0 : 0.01 * truth);
+  EXPECT_NEAR(static_cast<double>(use.used_bytes), truth, is_followed ? 0.0 : 0.01 * truth);
   for (std::uint64_t i = 0; i < 3; ++i) PutAndFlush(*db_, kKeys, "value", i * kKeys);
   EXPECT_LE(SumOf(TreesOf(*db_)).filter_bytes, kBound);
 }
@@ -203,7 +203,7 @@ TEST_P(ManyEntriesPerKey, CountByTheBytesOfTheirFilters) {
   const TableSum sum = SumOf(TreesOf(*db));
   EXPECT_GE(8.0 * static_cast<double>(sum.filter_bytes - old_bytes) / (3.0 * kNew), 12.0);
   const MemoryBudgetUse use = GetMemoryBudgetUse("entries");
-  EXPECT_EQ(use.used, sum.filter_bytes);
+  EXPECT_EQ(use.used_bytes, sum.filter_bytes);
   ASSERT_EQ(use.families.size(), 1U);
   EXPECT_EQ(use.families[0].tables_without_filter, 0U);
 }

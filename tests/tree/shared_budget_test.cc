@@ -51,17 +51,17 @@ TEST_F(SharedBudget, IsThatOfItsName) {
       Open(Options("{id=exactbloom;ribbon=false;memory_budget=10000;budget=two}"), Path("other"));
   for (rocksdb::DB* db : {first.get(), second.get(), other.get()}) PutAndFlush(*db, kKeys);
   const MemoryBudgetUse use = GetMemoryBudgetUse("one");
-  EXPECT_EQ(use.bound, 10'000U);
-  EXPECT_LE(use.used, use.bound);
+  EXPECT_EQ(use.bound_bytes, 10'000U);
+  EXPECT_LE(use.used_bytes, use.bound_bytes);
   ASSERT_EQ(use.families.size(), 2U);
   std::set<std::string> databases;
   for (const auto& family : use.families) databases.insert(family.database);
   EXPECT_EQ(databases, (std::set<std::string>{Path("first"), Path("second")}));
   EXPECT_EQ(use.families[0].column_family, "default");
   const auto bytes_of = [](rocksdb::DB& db) { return SumOf(TreesOf(db)).filter_bytes; };
-  EXPECT_EQ(use.used, bytes_of(*first) + bytes_of(*second));
-  EXPECT_EQ(GetMemoryBudgetUse("two").used, bytes_of(*other));
-  EXPECT_EQ(GetMemoryBudgetUse("three").bound, 0U);
+  EXPECT_EQ(use.used_bytes, bytes_of(*first) + bytes_of(*second));
+  EXPECT_EQ(GetMemoryBudgetUse("two").used_bytes, bytes_of(*other));
+  EXPECT_EQ(GetMemoryBudgetUse("three").bound_bytes, 0U);
   // The second one found what the first one left, which the other had for itself.
   EXPECT_LT(BitsOf(*second), 0.8 * BitsOf(*other));
   EXPECT_NEAR(BitsOf(*first), BitsOf(*other), 0.1 * BitsOf(*other));
@@ -76,13 +76,13 @@ TEST_F(SharedBudget, TheLastSizeThatIsSetRules) {
   const Database second =
       Open(Options("{id=exactbloom;memory_budget=2M;budget=changing}"), Path("second"));
   ASSERT_TRUE(FollowDatabase(second.get()).ok());
-  EXPECT_EQ(GetMemoryBudgetUse("changing").bound, std::uint64_t{2} << 20);
+  EXPECT_EQ(GetMemoryBudgetUse("changing").bound_bytes, std::uint64_t{2} << 20);
   PutAndFlush(*first, 100);
   EXPECT_NE(ReadLog(Path("first")).find("the bound is 2097152 bytes"), std::string::npos);
 
   ASSERT_TRUE(SetMemoryBudget("changing", "30").ok());
   PutAndFlush(*first, 10'000);
-  EXPECT_LE(GetMemoryBudgetUse("changing").used, 10'000 / 8 * 11 / 10 + 300);
+  EXPECT_LE(GetMemoryBudgetUse("changing").used_bytes, 10'000 / 8 * 11 / 10 + 300);
   ASSERT_TRUE(SetMemoryBudget("changing", "0").ok());
   PutAndFlush(*second, 10'000);
   EXPECT_GT(BitsOf(*second), 9.0);
@@ -90,16 +90,16 @@ TEST_F(SharedBudget, TheLastSizeThatIsSetRules) {
   EXPECT_TRUE(SetMemoryBudget("changing", "much").IsInvalidArgument());
   EXPECT_TRUE(SetMemoryBudget("a;b", "1M").IsInvalidArgument());
   EXPECT_TRUE(SetMemoryBudget("changing", "1G;ribbon=false").IsInvalidArgument());
-  EXPECT_EQ(GetMemoryBudgetUse("changing").bound, 0U);
+  EXPECT_EQ(GetMemoryBudgetUse("changing").bound_bytes, 0U);
 }
 
 // By the limit of the process's control group or the machine's memory.
 TEST_F(SharedBudget, MayBeAPartOfTheMemory) {
   ASSERT_TRUE(SetMemoryBudget("all", "100%").ok());
   ASSERT_TRUE(SetMemoryBudget("tenth", "10%").ok());
-  const std::uint64_t all = GetMemoryBudgetUse("all").bound;
+  const std::uint64_t all = GetMemoryBudgetUse("all").bound_bytes;
   EXPECT_GE(all, std::uint64_t{1} << 27);
-  EXPECT_NEAR(static_cast<double>(GetMemoryBudgetUse("tenth").bound),
+  EXPECT_NEAR(static_cast<double>(GetMemoryBudgetUse("tenth").bound_bytes),
               static_cast<double>(all) / 10.0, 1.0);
   EXPECT_TRUE(SetMemoryBudget("tenth", "101%").IsInvalidArgument());
 }
@@ -127,7 +127,7 @@ TEST_F(SharedBudget, WhatIsInTheMakingIsTaken) {
   const std::size_t of_first = FilterInTheMaking(*first, kKeys);
   EXPECT_GT(of_first, 4'000U);
   EXPECT_LE(of_first + FilterInTheMaking(*second, kKeys), 10'000U);
-  EXPECT_LE(GetMemoryBudgetUse("making").used, 10'000U);
+  EXPECT_LE(GetMemoryBudgetUse("making").used_bytes, 10'000U);
 }
 
 // Of the bytes of the bound, so that a load is never left with nothing.
@@ -158,7 +158,7 @@ class BudgetOfJobs : public SharedBudget, public testing::WithParamInterface<Bui
     return db;
   }
 
-  std::uint64_t Used() const { return GetMemoryBudgetUse(GetParam().name).used; }
+  std::uint64_t Used() const { return GetMemoryBudgetUse(GetParam().name).used_bytes; }
 
   // Adds keys as RocksDB does, and returns the bytes of the filter. Partitions have the size that
   // RocksDB asks for; between two of them `pause` is called.
@@ -224,7 +224,7 @@ TEST_F(SharedBudget, HoldsWhenSixteenDecideAtOnce) {
       for (const auto& job : jobs) {
         const double bits = job->BitsPerKey(kKeysOfJob);
         decided.push_back(bits < kMinBitsPerKey ? 0.0 : bits * kKeysOfJob / 8.0);
-        EXPECT_LE(GetMemoryBudgetUse(name).used, kBound);
+        EXPECT_LE(GetMemoryBudgetUse(name).used_bytes, kBound);
       }
       for (std::size_t i = 0; i < jobs.size(); ++i) {
         EXPECT_TRUE(jobs[i]->Take(static_cast<std::size_t>(decided[i]), true));

@@ -107,15 +107,15 @@ TEST_F(SpentBudget, SmallRunsKeepFiltersUpToAPartOfIt) {
   const auto without = [] {
     return GetMemoryBudgetUse("ingested").families.at(0).tables_without_filter;
   };
-  const std::uint64_t before = GetMemoryBudgetUse("ingested").used;
-  EXPECT_GT(before, GetMemoryBudgetUse("ingested").bound);
+  const std::uint64_t before = GetMemoryBudgetUse("ingested").used_bytes;
+  EXPECT_GT(before, GetMemoryBudgetUse("ingested").bound_bytes);
   PutAndFlush(*db, kSmall, "value", kKeys);
-  EXPECT_GE(GetMemoryBudgetUse("ingested").used, before + kSmall);
+  EXPECT_GE(GetMemoryBudgetUse("ingested").used_bytes, before + kSmall);
   EXPECT_EQ(without(), 0U);
   for (std::uint64_t i = 1; i < 8; ++i) PutAndFlush(*db, kSmall, "value", kKeys + i * kSmall);
   const MemoryBudgetUse use = GetMemoryBudgetUse("ingested");
-  EXPECT_EQ(use.used, SumOf(TreesOf(*db)).filter_bytes);
-  EXPECT_LE(use.used, before + use.bound / 50 + 100);
+  EXPECT_EQ(use.used_bytes, SumOf(TreesOf(*db)).filter_bytes);
+  EXPECT_LE(use.used_bytes, before + use.bound_bytes / 50 + 100);
   EXPECT_GT(without(), 0U);
 }
 
@@ -154,8 +154,8 @@ TEST_F(SpentBudget, OfAnotherPolicyMeanwhileDoesNotWrap) {
   family->SetPolicy(other_sizing);
   EXPECT_GT(sized->BitsPerKey(kKeys), 8.0);
   EXPECT_TRUE(sized->Take(2 * kKeys, true));
-  EXPECT_EQ(GetMemoryBudgetUse("left").used, SumOf(TreesOf(*other)).filter_bytes);
-  EXPECT_EQ(GetMemoryBudgetUse("right").used, SumOf(TreesOf(*db)).filter_bytes + 2 * kKeys);
+  EXPECT_EQ(GetMemoryBudgetUse("left").used_bytes, SumOf(TreesOf(*other)).filter_bytes);
+  EXPECT_EQ(GetMemoryBudgetUse("right").used_bytes, SumOf(TreesOf(*db)).filter_bytes + 2 * kKeys);
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ class RandomProcess {
       const MemoryBudgetUse use = GetMemoryBudgetUse(budget.name);
       std::uint64_t sum = 0;
       for (const auto& family : use.families) sum += family.filter_bytes;
-      EXPECT_EQ(use.used, sum);
+      EXPECT_EQ(use.used_bytes, sum);
     }
     surroundings_.watch->Settle(tables, is_partitioned ? 100 : 6, has_unknown);
   }
