@@ -42,25 +42,25 @@ class ExactFiguresTest(unittest.TestCase):
             self.assertLessEqual(abs(float(text) - value), 0.501 * digit, f"{page}: {pattern}: {text} is not {value}")
 
     def test_rate_of_large_filters(self):
-        self.check("docs/operations.md", "With `classic_bloom:10` expect #%", 100 * plan(10)["exact"])
+        self.check("docs/operations.md", "With `classic_bloom:10` expect #%", 100 * plan(10)["rate"])
 
     def test_rates_of_rocksdbs_filters(self):
         lines = {bits: plan(bits, 10_000_000, "bloomfilter") for bits in (10, 20)}
         self.assertEqual([lines[bits]["k"] for bits in (10, 20)], [6, 11])
         self.check("docs/theory.md", "at 10 bits per key and k = 6 the rate is #%, with 20 bits and k = 11 it is #%, and one array has #% and #%",
-                   *(100 * found["exact"] for found in (*lines.values(), plan(10), plan(20))))
-        self.check("docs/operations.md", "(#% instead of #% at 10 bits per key)", 100 * lines[10]["exact"], 100 * plan(10)["exact"])
+                   *(100 * found["rate"] for found in (*lines.values(), plan(10), plan(20))))
+        self.check("docs/operations.md", "(#% instead of #% at 10 bits per key)", 100 * lines[10]["rate"], 100 * plan(10)["rate"])
         # In the smallest run of readamp: 10 bits per slot, and a Ribbon filter of ExactBloom.
-        self.check("bench/README.md", "`exact_ribbon:10` keeps to 10 (rates #% and #%)", 100 * 2**-10, 100 * plan(10, 299, "exact_ribbon")["exact"])
+        self.check("bench/README.md", "`exact_ribbon:10` keeps to 10 (rates #% and #%)", 100 * 2**-10, 100 * plan(10, 299, "exact_ribbon")["rate"])
 
     def test_kinds_of_small_tables(self):
-        classic, standard = (plan(10, 24, kind)["exact"] for kind in ("classic", "standard"))
+        classic, standard = (plan(10, 24, kind)["rate"] for kind in ("classic", "standard"))
         self.check("docs/configuration.md", "its rate is lower, by #% in a table of 24 keys", 100 * (1 - classic / standard))
         times = []
         for keys in (200, 1000, 1_000_000):
             ribbon = plan(10, keys, "exact_ribbon")
             same = ask("plan", "--keys", keys, "--memory", ribbon["memory_bytes"])
-            times.append(same["exact"] / ribbon["exact"])
+            times.append(same["rate"] / ribbon["rate"])
         self.check("docs/theory.md", "a classic filter has # times the rate with 200 keys, # times with 1,000 and # times with a million", *times)
 
     def test_deviations_and_crafted_keys(self):
@@ -92,8 +92,8 @@ class ExactFiguresTest(unittest.TestCase):
         runs = {1000: 19.04, 10_000: 14.28, 100_000: 9.48}
         self.assertAlmostEqual(sum(keys * bits for keys, bits in runs.items()) / sum(runs), 10, delta=0.005)
         self.check("docs/theory.md", "#, # and # bits per key, which are 10 on average, waste # reads per lookup, and 10 bits per "
-                   "key everywhere #", *runs.values(), sum(plan(bits, keys)["exact"] for keys, bits in runs.items()),
-                   sum(plan(10, keys)["exact"] for keys in runs))
+                   "key everywhere #", *runs.values(), sum(plan(bits, keys)["rate"] for keys, bits in runs.items()),
+                   sum(plan(10, keys)["rate"] for keys in runs))
 
 
 if __name__ == "__main__":

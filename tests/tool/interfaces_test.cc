@@ -21,7 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-// Of each section of the page, the fields that a row gives to an object.
+// Of each section of the page, the fields that a row gives to an object. The document is "", with
+// the fields of all rows that begin so, and each of these rows has its own name besides.
 using Fields = std::map<std::string, std::set<std::string>>;
 
 std::map<std::string, Fields> ReadPage() {
@@ -36,7 +37,7 @@ std::map<std::string, Fields> ReadPage() {
     const std::string names = line.substr(end + 3, line.find(" |", end + 3) - end - 3);
     const std::set<std::string> fields = testing::FindAll(names, "`([a-z_0-9*]+)`");
     std::set<std::string> objects = testing::FindAll(object, "`([^`]+)`");
-    if (object.rfind("the document", 0) == 0) objects = {""};
+    if (object.rfind("the document", 0) == 0) objects = {"", object};
     for (const std::string& name : objects)
       sections[section][name].insert(fields.begin(), fields.end());
   }
@@ -82,7 +83,10 @@ TEST(Interfaces, HaveEachFieldThatIsPrinted) {
         "verify " + path, "overlap " + path, std::string("rate --m 64 --n 4"),
         std::string("rate --m 64 --n 4 --k 9"),
         std::string("rate --m 1e7 --k 7 --ones 5034145 --other-ones 5034145 --union-ones 6034145"),
-        std::string("plan --keys 1e6 --fpr 0.01")}) {
+        std::string("rate --m 2e5 --n 2e4 --kind exact_ribbon"),
+        std::string("plan --keys 1e6 --fpr 0.01"),
+        std::string("plan --keys 1e6 --fpr 0.01 --kind exact_ribbon"),
+        std::string("plan --keys 1e6 --fpr 0.01 --kind bloomfilter")}) {
     SCOPED_TRACE(question);
     const json document = json::parse(testing::AskTool(question + " --json").out);
     EXPECT_FALSE(document.empty());
@@ -92,6 +96,25 @@ TEST(Interfaces, HaveEachFieldThatIsPrinted) {
   const std::string metrics = testing::AskTool("inspect --prometheus " + path).out;
   for (const std::string& metric : testing::FindAll(metrics, "# TYPE ([a-z_]+)")) {
     EXPECT_TRUE(Mentions(text, "`" + metric + "`"));
+  }
+}
+
+// What `rate` and `plan` print depends on the question alone, so the rows are complete.
+TEST(Interfaces, HaveARowForEachKindOfRateAndPlan) {
+  std::map<std::string, Fields> page = ReadPage();
+  const auto expect = [&page](const std::string& row, const std::string& question) {
+    SCOPED_TRACE(question);
+    const json document = testing::AskToolForJson(question);
+    std::set<std::string> printed;
+    for (const auto& field : document.items()) printed.insert(field.key());
+    EXPECT_EQ(printed, page.at(question.substr(0, question.find(' ')))["the document" + row]);
+  };
+  expect(", with `--k`", "rate --m 64 --n 4 --k 9");
+  expect(", without it", "rate --m 64 --n 4");
+  expect(", with `--ones`", "rate --m 64 --k 3 --ones 9");
+  expect(", with `--kind exact_ribbon`", "rate --m 2e5 --n 2e4 --kind exact_ribbon");
+  for (const char* kind : {"classic", "standard", "exact_ribbon", "bloomfilter"}) {
+    expect("", std::string("plan --keys 1e6 --fpr 0.01 --kind ") + kind);
   }
 }
 

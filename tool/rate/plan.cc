@@ -104,7 +104,7 @@ nlohmann::json PlanJson(const PlannedFilter& plan) {
           {"m", plan.bits},
           {"k", plan.probes},
           {"bits_per_key", plan.BitsPerKey()},
-          {"exact", plan.rate},
+          {"rate", plan.rate},
           {"memory_bytes", plan.MemoryBytes()},
           {"efficiency", plan.Efficiency()}};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,12 +52,17 @@ void PrintRibbonRate(const RateArguments& arguments) {
   if (!plan) RefuseRate("no Ribbon filter is that small");
   const double rate = plan->FalsePositiveRate();
   const std::uint64_t bytes = plan->BlockBytes();
-  if (arguments.json) return PrintJson({{"expected", rate}, {"bytes", bytes}});
+  std::optional<double> efficiency;
+  if (rate > 0.0 && rate < 1.0) {
+    const double ideal_bits = static_cast<double>(keys) * -std::log2(rate);
+    efficiency = ideal_bits / (8.0 * static_cast<double>(bytes));
+  }
+  if (arguments.json) {
+    return PrintJson({{"expected", rate}, {"bytes", bytes}, {"efficiency", efficiency}});
+  }
   fmt::print("Ribbon filter of {} bytes, {} keys\n\nexpected false-positive rate {}\n",
              WithCommas(bytes), WithCommas(keys), FormatExactRate(rate));
-  if (rate <= 0.0 || rate >= 1.0) return;
-  const double ideal_bits = static_cast<double>(keys) * -std::log2(rate);
-  PrintEfficiency(ideal_bits / (8.0 * static_cast<double>(bytes)));
+  if (efficiency) PrintEfficiency(*efficiency);
 }
 
 // A filter of some bits and keys, and the k of its lowest rate.
