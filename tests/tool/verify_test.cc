@@ -298,6 +298,17 @@ TEST_F(Verify, SaysTheSameWithSeveralThreadsAndForFilesAlone) {
   EXPECT_EQ(testing::AskToolForJson("verify " + directory_.path("*.sst")).at("keys_checked"), 2500);
 }
 
+TEST_F(Verify, DoesNotKnowTheLevelOfFiles) {
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path("db")), 500);
+  std::ofstream(directory_.path("damaged.sst")) << "no table";
+  const json report = testing::AskToolForJson(
+      "verify " + directory_.path("damaged.sst") + " " + directory_.path("db/*.sst"), 1);
+  ASSERT_EQ(report.at("levels").size(), 2U);
+  for (const json& level : report["levels"]) EXPECT_TRUE(level.at("level").is_null()) << level;
+  ASSERT_EQ(report.at("unreadable").size(), 1U);
+  EXPECT_TRUE(report["unreadable"][0].at("level").is_null());
+}
+
 // Nothing may count up to such a number; beyond 2^53 the exact rate is not known.
 TEST_F(Verify, TakesNoLongerForBlocksOfAbsurdlyManyKeys) {
   constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;

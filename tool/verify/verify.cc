@@ -130,6 +130,9 @@ void PrintText(const VerifiedTables& tables, const VerificationSummary& summary)
   }
 }
 
+// Null for tables that are given as files, whose level is not known.
+json LevelOf(int level) { return level < 0 ? json() : json(level); }
+
 json JsonOf(const VerificationTally& tally) {
   const RateTally& absent = tally.absent;
   const auto rate_of = [&absent](double positives) {
@@ -159,12 +162,13 @@ json JsonOf(const VerifiedTables& tables, const VerificationSummary& summary) {
   }
   for (const auto& [row, tally] : summary.rows) {
     json& level = result["levels"].emplace_back(JsonOf(tally));
-    std::tie(level["column_family"], level["level"], level["filter"]) = row;
+    const auto& [family, number, filter] = row;
+    level.update({{"column_family", family}, {"level", LevelOf(number)}, {"filter", filter}});
   }
   for (const auto& [location, table] : tables) {
     const json place = {{"table", location.path},
                         {"column_family", location.column_family},
-                        {"level", location.level}};
+                        {"level", LevelOf(location.level)}};
     const auto add = [&](const char* list, json what) {
       what.update(place);
       result[list].push_back(std::move(what));
