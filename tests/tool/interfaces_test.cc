@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <regex>
 #include <set>
@@ -133,7 +134,7 @@ class InspectNumbers : public ::testing::Test {
     used_.filter.range_deletes = 2;
     used_.filter.min_probes = 4;
     used_.filter.max_probes = 7;
-    used_.filter.hash_seed = 9;
+    used_.filter.hash_seed = ~std::uint64_t{0};
     used_.filter.format_version = 2;
     used_.filter.whole_key_filtering = false;
     used_.filter.prefix_filtering = true;
@@ -234,7 +235,7 @@ TEST_F(InspectNumbers, OfEachTableAreInTheJson) {
                               {"k", 7},
                               {"least_k", 4},
                               {"kind", "classic"},
-                              {"hash_seed", 9},
+                              {"hash_seed", "18446744073709551615"},
                               {"block_format", 2},
                               {"partitioned", true},
                               {"blocks", 3},

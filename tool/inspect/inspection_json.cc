@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "inspect.h"
 #include "tool/output.h"
@@ -44,7 +45,9 @@ json GeometryOf(const TableFilter& filter) {
   }
   if (filter.family == FilterFamily::kExactBloom) geometry["kind"] = Describe(filter.kind);
   if (IsOurs(filter.family)) {
-    geometry.update({{"hash_seed", filter.hash_seed}, {"block_format", filter.format_version}});
+    // As text, since many readers of JSON round numbers above 2^53.
+    geometry.update({{"hash_seed", std::to_string(filter.hash_seed)},
+                     {"block_format", filter.format_version}});
   }
   return geometry;
 }
