@@ -183,7 +183,7 @@ class InspectNumbers : public ::testing::Test {
 
 TEST_F(InspectNumbers, OfTablesAreAddedUp) {
   const json expected = {{"tables", 3},
-                         {"unreadable", 1},
+                         {"unreadable_tables", 1},
                          {"filtering", 1},
                          {"without_keys", 0},
                          {"filters", {{"exactbloom", 1}, {"ribbon", 1}}},

@@ -260,6 +260,9 @@ TEST_F(Verify, GivesAMixtureOfFamiliesNoInterval) {
     SCOPED_TRACE(level.dump());
     EXPECT_EQ(level.at("interval").is_null(), level.at("filter") != "exactbloom");
     EXPECT_EQ(level.at("measured_rate").is_null(), level.at("filter") == "none");
+    if (level["interval"].is_null()) continue;
+    EXPECT_LT(level["interval"].at("low"), level["measured_rate"]);
+    EXPECT_GT(level["interval"].at("high"), level["measured_rate"]);
   }
   EXPECT_EQ(report["levels"].size(), 3U);
 }

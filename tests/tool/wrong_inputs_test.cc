@@ -225,7 +225,7 @@ class DatabaseErrors : public ::testing::Test {
   void ExpectSecondUnreadable(const std::string& words) const {
     const json report = AskToolForJson("inspect " + directory_.path(), 1);
     EXPECT_EQ(report.at("totals").at("tables"), kTables);
-    EXPECT_EQ(report["totals"].at("unreadable"), 1);
+    EXPECT_EQ(report["totals"].at("unreadable_tables"), 1);
     EXPECT_EQ(report["totals"].at("keys"), kKeys * (kTables - 1));
     const std::string error = report.at("files")[1].at("error");
     EXPECT_TRUE(Mentions(error, words));

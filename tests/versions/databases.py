@@ -167,7 +167,7 @@ class Reading:
         totals = answer["totals"]
         expect("tables", sorted(pathlib.Path(file["path"]).name for file in answer["files"]), written["tables"])
         expect("tables in the text", [name for name in written["tables"] if name not in text], [])
-        expect("unreadable tables", totals["unreadable"], 0)
+        expect("unreadable tables", totals["unreadable_tables"], 0)
         expect("filters", totals["filters"], written["filters"])
         expect("entries", totals["entries"], written["entries"] + written["range_deletions"])
         expect("range deletions", sum(file["range_deletes"] for file in answer["files"]), written["range_deletions"])

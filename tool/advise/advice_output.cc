@@ -417,7 +417,7 @@ json FamilyJson(const FamilyAdvice& family) {
   json document = {
       {"keys", family.Keys()},
       {"sorted_runs", family.Runs()},
-      {"memory", family.memory},
+      {"memory_bytes", family.memory},
       {"now", SumsJson(family, family.policy, family.Now())},
       {"rewritten",
        family.rewritten ? SumsJson(family, family.policy, family.rewritten->filters) : json()},

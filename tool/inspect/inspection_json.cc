@@ -103,7 +103,7 @@ json TableJson(const TableReport& table) {
 
 json SummaryJson(const FilterSummary& summary) {
   return {{"tables", summary.tables},
-          {"unreadable", summary.unreadable},
+          {"unreadable_tables", summary.unreadable},
           {"filtering", summary.filtering},
           {"without_keys", summary.without_keys},
           {"filters", summary.families},

@@ -149,7 +149,7 @@ json JsonOf(const VerificationTally& tally) {
                  {"interval", nullptr},
                  {"within_interval", nullptr}};
   if (const auto interval = absent.MeasuredInterval()) {
-    result["interval"] = {interval->low, interval->high};
+    result["interval"] = {{"low", interval->low}, {"high", interval->high}};
     result["within_interval"] = *absent.WithinInterval();
   }
   return result;

@@ -73,7 +73,7 @@ void ExpectWithinTenth(const json& by_log, const json& by_database, const char* 
 }
 
 void ExpectLike(const json& by_log, const json& by_database) {
-  for (const char* number : {"keys", "sorted_runs", "memory"}) {
+  for (const char* number : {"keys", "sorted_runs", "memory_bytes"}) {
     ExpectWithinTenth(by_log.at(number), by_database.at(number), number);
   }
   for (const char* state : {"now", "rewritten"}) {

@@ -67,7 +67,7 @@ TEST_F(AdviseCommand, SaysWhatWouldChangeInTheSameMemory) {
   EXPECT_EQ(now.at("filter_bytes"), inspected.at("totals").at("filter_bytes"));
   EXPECT_DOUBLE_EQ(now.at("wasted_reads"), inspected["totals"].at("wasted_reads").at("default"));
   EXPECT_EQ(now.at("build_bytes"), inspected["totals"].at("build_bytes"));
-  EXPECT_EQ(family.at("memory"), now["filter_bytes"]);
+  EXPECT_EQ(family.at("memory_bytes"), now["filter_bytes"]);
   for (const json& candidate : family.at("candidates")) {
     EXPECT_LE(candidate.at("filter_bytes"), now["filter_bytes"]) << candidate;
   }
@@ -283,8 +283,8 @@ TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
   }
   const json families = AskToolForJson("advise --memory 40000 " + path()).at("column_families");
   ASSERT_EQ(families.size(), 2U);
-  EXPECT_EQ(families[0].at("memory"), 30000);
-  EXPECT_EQ(families[1].at("memory"), 10000);
+  EXPECT_EQ(families[0].at("memory_bytes"), 30000);
+  EXPECT_EQ(families[1].at("memory_bytes"), 10000);
   EXPECT_EQ(families[1].at("column_family"), "other");
 
   const std::string text = AskTool("advise --details " + path()).out;
@@ -313,7 +313,7 @@ TEST_F(AdviseCommand, AdvisesACompactionWhereThatBringsTheGain) {
   const json family = Family();
   EXPECT_TRUE(family.at("advice").is_null());
   EXPECT_TRUE(family.at("compact"));
-  EXPECT_EQ(family.at("memory"), family.at("rewritten").at("filter_bytes"));
+  EXPECT_EQ(family.at("memory_bytes"), family.at("rewritten").at("filter_bytes"));
   EXPECT_GT(family.at("now").at("wasted_reads"),
             100.0 * family["rewritten"].at("wasted_reads").get<double>());
   const std::string text = AskTool("advise --details " + path()).out;
@@ -387,11 +387,11 @@ TEST_F(AdviseCommand, GivesOneSettingToAllColumnFamilies) {
   std::uint64_t memory = 0;
   double apart = 0.0;
   for (const json& family : families) {
-    memory += family.at("memory").get<std::uint64_t>();
+    memory += family.at("memory_bytes").get<std::uint64_t>();
     apart += family.at("advice").at("wasted_reads").get<double>() / (kFamilies + 1);
   }
   const json& all = report.at("all");
-  EXPECT_EQ(all.at("memory"), memory);
+  EXPECT_EQ(all.at("memory_bytes"), memory);
   EXPECT_LE(all.at("advice").at("filter_bytes"), memory);
   for (const json& candidate : all.at("candidates")) {
     EXPECT_LE(all["advice"]["wasted_reads"], 1.1 * candidate.at("wasted_reads").get<double>());
