@@ -124,9 +124,9 @@ Status ReadFilter(const TableFile& file, const BlockVisitor& visit, TableFilter*
 }  // namespace
 
 const char* NameOf(FilterFamily family) {
-  constexpr const char* kNames[] = {"none",  "exactbloom",   "exact_ribbon",
-                                    "bloom", "legacy bloom", "ribbon",
-                                    "empty", "block-based",  "unknown"};
+  constexpr const char* kNames[] = {"none",  "exact_bloom",  "exact_ribbon",
+                                    "bloom", "legacy_bloom", "ribbon",
+                                    "empty", "block_based",  "unknown"};
   return kNames[static_cast<std::size_t>(family)];
 }
 

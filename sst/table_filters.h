@@ -38,7 +38,8 @@ inline bool IsOurs(FilterFamily family) {
   return family == FilterFamily::kExactBloom || family == FilterFamily::kExactRibbon;
 }
 
-// Returns "exactbloom", "exact_ribbon", "bloom", "ribbon" and so on, for reports.
+// Returns "exact_bloom", "exact_ribbon", "bloom", "ribbon" and so on, for reports and JSON, where
+// every release keeps them.
 const char* NameOf(FilterFamily family);
 
 // What a table file says of itself and its filter.

@@ -25,7 +25,7 @@ environment = os.environ | {"PKG_CONFIG_PATH": str(package.parent), "PATH": f"{a
 
 CONDITION = "in any other program new tables get no filter"
 NONE = {"none"}
-OURS = {"exactbloom", "exact_ribbon"}
+OURS = {"exact_bloom", "exact_ribbon"}
 
 # Opens argv[1], overwrites keys, and rewrites all tables.
 PROGRAM = r"""

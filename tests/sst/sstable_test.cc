@@ -201,7 +201,7 @@ TEST_F(TableFileTest, OfOtherPoliciesAndForms) {
   table.metaindex_name = "fullfilter.theirs";
   EXPECT_EQ(Read(table.Bytes()).reason, "a filter of the policy theirs");
   table.metaindex_name = "filter.rocksdb.BuiltinBloomFilter";
-  EXPECT_STREQ(NameOf(Read(table.Bytes()).family), "block-based");
+  EXPECT_STREQ(NameOf(Read(table.Bytes()).family), "block_based");
   table.metaindex_name = "rocksdb.something";
   EXPECT_EQ(Read(table.Bytes()).family, FilterFamily::kNone);
 }

@@ -283,8 +283,8 @@ TEST_F(TableContents, HasBlocksOfRocksDBByTheirTrailers) {
   const auto legacy = [&](char probes, char lines) {
     return family({probes, lines, '\0', '\0', '\0'});
   };
-  EXPECT_EQ(legacy('\1', 2), "legacy bloom");
-  EXPECT_EQ(legacy('\x7f', 1), "legacy bloom");
+  EXPECT_EQ(legacy('\1', 2), "legacy_bloom");
+  EXPECT_EQ(legacy('\x7f', 1), "legacy_bloom");
   EXPECT_EQ(legacy('\6', 0), "unknown");
   EXPECT_EQ(legacy('\6', 127), "unknown");  // of 1 byte each, but for one byte
   EXPECT_EQ(OfPartitions({std::string(96, 'x') + std::string("\6\2\0\0\0", 5)}).family,

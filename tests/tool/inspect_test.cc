@@ -114,9 +114,9 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
   EXPECT_NEAR(report["totals"].at("build_bytes"), built, (sample.partitioned ? 0.2 : 0.03) * built);
   const double rate = filter.at("rate_given_fill");
   EXPECT_DOUBLE_EQ(report["totals"].at("wasted_reads").at("default"), rate);
-  const bool is_ours = filter["family"] == "exactbloom" || is_exact_ribbon;
+  const bool is_ours = filter["family"] == "exact_bloom" || is_exact_ribbon;
   EXPECT_EQ(filter.at("rate_kind"), is_ours ? "exact" : "model");
-  const bool is_known = filter["family"] != "legacy bloom";
+  const bool is_known = filter["family"] != "legacy_bloom";
   EXPECT_EQ(filter.at("rate").is_null(), !is_known);
   if (is_known) {
     EXPECT_NEAR(rate / filter["rate"].get<double>(), 1.0, sample.partitioned ? 0.3 : 0.15);
@@ -148,7 +148,7 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
   EXPECT_EQ(verified.at("within_interval"), is_ours ? json(true) : json()) << verified;
   constexpr double kDeviations = 4.5;
   const Interval measured = *WilsonInterval(verified.at("false_positives"), asked, kDeviations);
-  if (filter["family"] != "legacy bloom") {  // of which it is a lower bound
+  if (filter["family"] != "legacy_bloom") {  // of which it is a lower bound
     EXPECT_GT(rate, measured.low);
   }
   EXPECT_LT(rate, measured.high);
@@ -163,16 +163,16 @@ INSTANTIATE_TEST_SUITE_P(
                       Sample{"ribbonfilter:12.5:-1", "ribbon"},
                       Sample{"ribbonfilter:7.3:-1", "ribbon", false, 4},
                       Sample{"ribbonfilter:10:-1", "ribbon", true, 5, true},
-                      Sample{"bloomfilter:10", "legacy bloom", false, 4, true},
-                      Sample{"bloomfilter:10", "legacy bloom", true, 4},
-                      Sample{"bloomfilter:10", "legacy bloom", false, 2},
+                      Sample{"bloomfilter:10", "legacy_bloom", false, 4, true},
+                      Sample{"bloomfilter:10", "legacy_bloom", true, 4},
+                      Sample{"bloomfilter:10", "legacy_bloom", false, 2},
                       Sample{"bloomfilter:10", "bloom", true, 5, false, true},
                       Sample{"ribbonfilter:10:-1", "ribbon", true, 5, false, true},
-                      Sample{"classic_bloom:10", "exactbloom", true, 5, false, true},
-                      Sample{"classic_bloom:10", "exactbloom"},
-                      Sample{"standard_bloom:10", "exactbloom", true, 2, true},
-                      Sample{"standard_bloom:7.5", "exactbloom", false, 5, true},
-                      Sample{"classic_bloom:10", "exactbloom", true},
+                      Sample{"classic_bloom:10", "exact_bloom", true, 5, false, true},
+                      Sample{"classic_bloom:10", "exact_bloom"},
+                      Sample{"standard_bloom:10", "exact_bloom", true, 2, true},
+                      Sample{"standard_bloom:7.5", "exact_bloom", false, 5, true},
+                      Sample{"classic_bloom:10", "exact_bloom", true},
                       Sample{"exact_ribbon:10", "exact_ribbon", false, 4},
                       Sample{"exact_ribbon:10", "exact_ribbon", false, 5, true, true},
                       Sample{"{id=exact_ribbon;hash_seed=7}", "exact_ribbon", true}));

@@ -258,7 +258,7 @@ TEST_F(Verify, GivesAMixtureOfFamiliesNoInterval) {
   EXPECT_TRUE(report.at("within_interval").is_null());
   for (const json& level : report.at("levels")) {
     SCOPED_TRACE(level.dump());
-    EXPECT_EQ(level.at("interval").is_null(), level.at("filter") != "exactbloom");
+    EXPECT_EQ(level.at("interval").is_null(), level.at("filter") != "exact_bloom");
     EXPECT_EQ(level.at("measured_rate").is_null(), level.at("filter") == "none");
     if (level["interval"].is_null()) continue;
     EXPECT_LT(level["interval"].at("low"), level["measured_rate"]);

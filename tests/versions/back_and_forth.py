@@ -21,10 +21,10 @@ import tempfile
 from databases import FIRST_READER, Wrong, expect, format_version_of, numbers
 
 KEYS = 2000  # that many are asked for, too
-# The policies of a turn, in RocksDB's text form.
-POLICIES = {"exactbloom": "classic_bloom:10", "standard": "standard_bloom:10", "stock": "bloomfilter:10",
+# The policies of a turn, in RocksDB's text form, by the family of the filters that they build, standard Bloom filters apart.
+POLICIES = {"exact_bloom": "classic_bloom:10", "standard": "standard_bloom:10", "stock": "bloomfilter:10",
             "none": None}
-OURS = ("exactbloom", "standard")
+OURS = ("exact_bloom", "standard")
 SHARED_FORMAT = ["--format_version=5"]  # which both versions read
 PARTITIONED = SHARED_FORMAT + ["--partition_index_and_filters=1", "--metadata_block_size=512"]
 
@@ -122,51 +122,51 @@ class Database:
 
 def go_back_and_forth(database, older, newer):
     for writer in (older, newer):
-        database.write(writer, "exactbloom")
+        database.write(writer, "exact_bloom")
         for build in (older, newer):
             if numbers(writer.version) <= numbers(build.version):
                 database.check_options(build)
-        database.check(newer if writer is older else older, "exactbloom")
+        database.check(newer if writer is older else older, "exact_bloom")
     # Without ExactBloom in between.
     for build in (newer, older):
         database.check_by_ldb(build)
         database.write(build, "stock")
         database.check(older if build is newer else newer, "stock")
         database.check(build, "none")
-        database.check(build, "exactbloom")
+        database.check(build, "exact_bloom")
     database.write(older, "none")
-    database.check(newer, "exactbloom")
+    database.check(newer, "exact_bloom")
     # One version rewrites all filters, the other reads them.
     for compacting, reading in ((newer, older), (older, newer)):
-        for policy in ("exactbloom", "standard", "stock"):
-            database.write(reading, "exactbloom")
+        for policy in ("exact_bloom", "standard", "stock"):
+            database.write(reading, "exact_bloom")
             database.compact(compacting, policy)
             database.check(reading, policy)
             database.check(reading, "stock")
-            database.check(compacting, "exactbloom")
+            database.check(compacting, "exact_bloom")
 
 
 def refuse_later_tables(database, older, newer):
     """The newer version writes its default format. If the older one cannot read it, it reports that and changes nothing,
     and reads the tables after the newer one has compacted them in the shared format."""
     shared, database.table_options = database.table_options, []
-    database.write(newer, "exactbloom")
-    database.check(newer, "exactbloom")
+    database.write(newer, "exact_bloom")
+    database.check(newer, "exact_bloom")
     version = max(map(format_version_of, database.path.glob("*.sst")))
     database.table_options = shared
     if numbers(older.version) >= FIRST_READER.get(version, (0,)):
-        database.check(older, "exactbloom")
+        database.check(older, "exact_bloom")
         return
     try:
-        older.db_bench(database.path, "exactbloom", "--benchmarks=readrandom", *shared)
+        older.db_bench(database.path, "exact_bloom", "--benchmarks=readrandom", *shared)
     except Wrong as refusal:
         print(f"    refused by {older.version}: {refusal}")
         expect("refusal", "format_version" in str(refusal), True)
     else:
         raise Wrong(f"{older.version} opened tables of format_version {version}")
-    database.check(newer, "exactbloom")
+    database.check(newer, "exact_bloom")
     database.compact(newer, "standard")
-    database.check(older, "exactbloom")
+    database.check(older, "exact_bloom")
 
 
 def main():

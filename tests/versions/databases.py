@@ -48,7 +48,7 @@ DB_BENCH = {
     "lz4": ("--compression_type=lz4", {}),
     "zstd": ("--compression_type=zstd --compression_max_dict_bytes=4096", {}),
     "two_families": ("--num_column_families=2", {"filters": {"bloom": 3}}),
-    "version_0": ("--format_version=0 --checksum_type=1", {"filters": {"legacy bloom": 2}, "written_before": (10, 0)}),
+    "version_0": ("--format_version=0 --checksum_type=1", {"filters": {"legacy_bloom": 2}, "written_before": (10, 0)}),
     "timestamps": ("--user_timestamp_size=8", {}),
 }
 
