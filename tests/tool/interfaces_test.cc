@@ -14,7 +14,9 @@
 
 #include "exactbloom/filter_policy.h"
 #include "sample_database.h"
+#include "sst/table_filters.h"
 #include "tool/inspect/inspect.h"
+#include "tool/output.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -71,6 +73,23 @@ void ExpectDescribed(const json& value, const std::string& object, const Fields&
   }
 }
 
+// Expects strings of fields that programs may compare to have values of the page.
+void ExpectToCompare(const json& value, const Fields& strings) {
+  const std::vector<std::string> rows_of_filter = {"family", "levels[].filter",
+                                                   "*.tables[].filter"};
+  for (const auto& [name, member] : value.items()) {
+    if (member.is_structured()) ExpectToCompare(member, strings);
+    if (!member.is_string()) continue;
+    std::set<std::string> values;
+    for (const std::string& row :
+         name == "filter" ? rows_of_filter : std::vector<std::string>{name}) {
+      if (const auto found = strings.find(row); found != strings.end())
+        values.insert(found->second.begin(), found->second.end());
+    }
+    EXPECT_TRUE(values.empty() || values.count(member) == 1) << name << ": " << member;
+  }
+}
+
 TEST(Interfaces, HaveEachFieldThatIsPrinted) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("db");
@@ -92,6 +111,7 @@ TEST(Interfaces, HaveEachFieldThatIsPrinted) {
     const json document = json::parse(testing::AskTool(question + " --json").out);
     EXPECT_FALSE(document.empty());
     ExpectDescribed(document, "", page.at(question.substr(0, question.find(' '))));
+    ExpectToCompare(document, page.at("Strings to compare"));
   }
   const std::string text = testing::ReadFile(INTERFACES);
   const std::string metrics = testing::AskTool("inspect --prometheus " + path).out;
@@ -117,6 +137,26 @@ TEST(Interfaces, HaveARowForEachKindOfRateAndPlan) {
   for (const char* kind : {"classic", "standard", "exact_ribbon", "bloomfilter"}) {
     expect("", std::string("plan --keys 1e6 --fpr 0.01 --kind ") + kind);
   }
+}
+
+TEST(Interfaces, HaveTheStringsToCompare) {
+  using Strings = std::set<std::string>;
+  std::map<std::string, Fields> page = ReadPage();
+  Fields& fields = page.at("Strings to compare");
+  Strings families;
+  for (int i = 0; i <= static_cast<int>(FilterFamily::kUnknown); ++i) {
+    families.insert(NameOf(static_cast<FilterFamily>(i)));
+  }
+  EXPECT_EQ(fields["family"], families);
+  EXPECT_EQ(fields["filters"], families);
+  EXPECT_EQ(fields["kind"],
+            (Strings{tool::Describe(BloomKind::kClassic), tool::Describe(BloomKind::kStandard)}));
+  const std::pair<std::string, std::uint64_t> ours(NameOf(FilterFamily::kExactBloom), 1);
+  const std::pair<std::string, std::uint64_t> other(NameOf(FilterFamily::kBloom), 1);
+  EXPECT_EQ(fields["rate_kind"], (Strings{tool::KindOfRate({ours}), tool::KindOfRate({other}),
+                                          tool::KindOfRate({ours, other})}));
+  EXPECT_EQ(fields["warnings[].name"],
+            testing::FindAll(testing::ReadFile(WARNINGS), R"re(Warn\(\s*"([^"]+)")re"));
 }
 
 // Two tables that differ in each number, and one that cannot be read.

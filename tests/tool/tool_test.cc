@@ -133,9 +133,8 @@ TEST(Rate, OfARibbonFilterIsThatOfItsPlan) {
   const json answer = AskJson(question);
   EXPECT_DOUBLE_EQ(answer.at("expected"), plan->FalsePositiveRate());
   EXPECT_EQ(answer.at("bytes"), plan->BlockBytes());
-  EXPECT_DOUBLE_EQ(answer.at("efficiency"),
-                   -std::log2(plan->FalsePositiveRate()) * 2e4 / 8.0 /
-                       static_cast<double>(plan->BlockBytes()));
+  EXPECT_DOUBLE_EQ(answer.at("efficiency"), -std::log2(plan->FalsePositiveRate()) * 2e4 / 8.0 /
+                                                static_cast<double>(plan->BlockBytes()));
   EXPECT_TRUE(Mentions(testing::AskTool(question).out, "\nefficiency 0.9"));
 }
 

@@ -146,7 +146,7 @@ class Prediction {
   void NameFilter(PlannedGroup* group) const {
     if (group->without_prefix) {
       group->bits_per_key = 0.0;
-      group->filter = "none: no key has a prefix";
+      group->filter = NameOf(FilterFamily::kNone);
       return;
     }
     if (group->then.bytes == 0) {
@@ -413,7 +413,8 @@ std::string FormatPlan(const TreePlan& plan) {
     table.AddRow({group.level, group.tables, group.keys, fmt::format("{:.2f}", group.asked),
                   FormatBytes(group.now.bytes), FormatBytes(group.then.bytes),
                   PerThousand(group.now.wasted_reads), PerThousand(group.then.wasted_reads),
-                  fmt::format("{:.2f}", group.bits_per_key), group.filter});
+                  fmt::format("{:.2f}", group.bits_per_key),
+                  group.filter + (group.without_prefix ? ": no key has a prefix" : "")});
   }
   return table.Format(support::Columns());
 }

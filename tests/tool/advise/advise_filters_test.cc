@@ -62,7 +62,10 @@ TEST_F(AdviseFilters, ExpectsNoFilterOfKeysWithoutPrefix) {
   json family = Family();
   EXPECT_TRUE(Mentions(family.at("refusal"), "no key has a prefix by rocksdb.FixedPrefix"));
   EXPECT_FALSE(family.at("compact"));
-  EXPECT_EQ(AskToolForJson("inspect " + path()).at("plans").at(0).at("filter_bytes"), 0);
+  const json plan = AskToolForJson("inspect " + path()).at("plans").at(0);
+  EXPECT_EQ(plan.at("filter_bytes"), 0);
+  EXPECT_EQ(plan.at("tables").at(0).at("filter"), "none");
+  EXPECT_TRUE(Mentions(AskTool("inspect " + path(), "COLUMNS=120").out, " none: no key has a prefix\n"));
 
   {
     const Database db = Open(options, path());
