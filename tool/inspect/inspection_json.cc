@@ -46,8 +46,8 @@ json GeometryOf(const TableFilter& filter) {
   if (filter.family == FilterFamily::kExactBloom) geometry["kind"] = Describe(filter.kind);
   if (IsOurs(filter.family)) {
     // As text, since many readers of JSON round numbers above 2^53.
-    geometry.update({{"hash_seed", std::to_string(filter.hash_seed)},
-                     {"block_format", filter.format_version}});
+    geometry.update(
+        {{"hash_seed", std::to_string(filter.hash_seed)}, {"block_format", filter.format_version}});
   }
   return geometry;
 }

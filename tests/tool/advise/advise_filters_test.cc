@@ -65,7 +65,8 @@ TEST_F(AdviseFilters, ExpectsNoFilterOfKeysWithoutPrefix) {
   const json plan = AskToolForJson("inspect " + path()).at("plans").at(0);
   EXPECT_EQ(plan.at("filter_bytes"), 0);
   EXPECT_EQ(plan.at("tables").at(0).at("filter"), "none");
-  EXPECT_TRUE(Mentions(AskTool("inspect " + path(), "COLUMNS=120").out, " none: no key has a prefix\n"));
+  EXPECT_TRUE(
+      Mentions(AskTool("inspect " + path(), "COLUMNS=120").out, " none: no key has a prefix\n"));
 
   {
     const Database db = Open(options, path());
