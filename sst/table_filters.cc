@@ -115,6 +115,9 @@ Status ReadFilter(const TableFile& file, const BlockVisitor& visit, TableFilter*
     AddBlock(contents.Bytes(), filter);
     if (visit != nullptr) visit(contents.Bytes());
   }
+  const bool has_keys = filter->blocks != 0 && filter->family != FilterFamily::kEmpty;
+  // RocksDB before 6.21 did not count them.
+  if (has_keys && filter->filter_keys == 0) filter->filter_keys = filter->PointEntries();
   if (status.ok() && filter->blocks != 0 && location.compatibility_name != kBuiltInName) {
     SetUnknown("a filter of the policy " + location.compatibility_name, filter);
   }

@@ -57,7 +57,8 @@ struct TableFilter {
   std::uint64_t bytes = 0;             // of these blocks
   std::string policy;                  // Name() of the policy that wrote the table
   std::string compatibility_name;      // of the policies that can read the filter
-  std::uint64_t filter_keys = 0;       // keys and prefixes added to it, as RocksDB counted them
+  std::uint64_t filter_keys = 0;       // keys and prefixes added to it, as RocksDB counted them;
+                                       // by RocksDB before 6.21 the entries of the table
   std::uint64_t range_deletes = 0;     // part of `entries`; in no filter
 
   std::uint64_t index_bytes = 0;  // of the table's index of data blocks, with its partitions

@@ -206,6 +206,23 @@ TEST_F(TableContents, HasTheSumsOfItsPartitions) {
   EXPECT_EQ(ribbon.keys, 5000U);
 }
 
+// RocksDB before 6.21 did not count the keys of filters.
+TEST_F(TableContents, HasItsEntriesForKeysThatAreNotCounted) {
+  const auto keys_of = [this](const std::string& block, const Properties& properties) {
+    TableWriter table;
+    table.AddMeta(kProperties, EntriesOf(properties));
+    table.AddMeta(kFull, block);
+    return Read(table).filter_keys;
+  };
+  const Properties entries = {{"rocksdb.num.entries", Varint(1000)},
+                              {"rocksdb.num.range-deletions", Varint(200)}};
+  Properties counted = entries;
+  counted["rocksdb.num.filter_entries"] = Varint(300);
+  EXPECT_EQ(keys_of(Bloom(6), entries), 800U);
+  EXPECT_EQ(keys_of(Bloom(6), counted), 300U);
+  EXPECT_EQ(keys_of("", entries), 0U);
+}
+
 // Partitions of a policy with Ribbon filters that have few keys are Bloom filters; empty ones do
 // not count.
 TEST_F(TableContents, HasTheFamilyOfItsPartitions) {

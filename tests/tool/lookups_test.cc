@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -154,6 +156,14 @@ TEST_F(KeyFormats, ADatabaseWithoutTablesHasItsDataInTheLog) {
   expect("has no tables, and no data in a log of its directory");
   ASSERT_TRUE(Open(options, db)->Put({}, "key", "value").ok());
   expect("has no tables yet: its data are in its log, ");
+  EXPECT_EQ(AskToolForJson("inspect " + db).at("totals").at("wasted_reads"), json::object());
+  const std::filesystem::path directory = std::filesystem::current_path();
+  std::filesystem::current_path(directory_.path(""));
+  EXPECT_EQ(AskTool("inspect db --html page").status, 0);
+  std::ifstream page("page");
+  const std::string text((std::istreambuf_iterator<char>(page)), {});
+  EXPECT_TRUE(Mentions(text, ">db has no tables yet"));
+  std::filesystem::current_path(directory);
   std::ofstream(db + "/000100.sst");
   expect("lists no tables, but there is a table file: it may be cut off");
   std::ofstream(db + "/000101.sst");

@@ -183,6 +183,21 @@ TEST(Plan, OfBloomfilterHasCacheLines) {
   EXPECT_EQ(testing::AskTool("plan --keys 1e6 --fpr 1e-25 --kind bloomfilter").status, 2);
 }
 
+// RocksDB makes no filters below 0.5 bits per key, and of 1 bit per key below 1.
+TEST(Plan, OfBloomfilterHasOneBitPerKeyAtLeast) {
+  for (const char* asked : {"--bits-per-key 0.5", "--bits-per-key 0.7", "--fpr 0.9"}) {
+    const json plan = AskJson(fmt::format("plan --keys 1e6 {} --kind bloomfilter", asked));
+    EXPECT_EQ(plan.at("policy"), "bloomfilter:1") << asked;
+    EXPECT_EQ(plan.at("m"), 1954 * 512) << asked;
+  }
+  for (const char* asked : {"--bits-per-key 0.4", "--memory 100K"}) {
+    const auto refused =
+        testing::AskTool(fmt::format("plan --keys 1e6 {} --kind bloomfilter", asked));
+    EXPECT_EQ(refused.status, 2) << asked;
+    EXPECT_TRUE(Mentions(refused.err, "no filter")) << refused.err;
+  }
+}
+
 // The plan is what exact_ribbon builds.
 TEST(Plan, OfExactRibbonIsWhatThePolicyBuilds) {
   const json plan = AskJson("plan --keys 3000 --bits-per-key 9 --kind exact_ribbon");

@@ -135,6 +135,7 @@ json ToJson(const Inspection& inspection) {
     levels.push_back(document);
   }
   json totals = SummaryJson(inspection.totals);
+  totals["wasted_reads"] = json::object();
   for (const auto& [name, sums] : inspection.families) {
     totals["wasted_reads"][name] = sums.wasted_reads;
   }

@@ -311,7 +311,7 @@ std::string FormatPage(const Inspection& inspection, const Advice& advice) {
       "</style>\n</head>\n<body>\n<main>\n<h1>Filters of {}</h1>\n<p "
       "class=\"answer\" id=\"answer\" data-value=\"{}\">{}</p>\n",
       name, MeanWastedReads(inspection),
-      Html(inspection.tables.empty() ? Capitalized(WhyNoTables(inspection.database)) + "."
+      Html(inspection.tables.empty() ? Escaped(WhyNoTables(inspection.database)) + "."
                                      : AnswerOf(inspection)));
   page += FormatWarningsPart(advice);
   if (!inspection.tables.empty()) {

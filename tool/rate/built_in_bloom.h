@@ -7,6 +7,9 @@
 
 namespace exactbloom::tool {
 
+// RocksDB makes no filter of fewer than half of these bits per key, and rounds others up to them.
+inline constexpr std::uint64_t kFewestBuiltInMillibits = 1000;
+
 struct BuiltInBloom {
   std::uint64_t lines = 0;
   int probes = 0;
@@ -17,7 +20,7 @@ struct BuiltInBloom {
 };
 
 // Returns the filter of `keys` keys, 1 .. 1e12.
-//   millibits_per_key   a thousand times the bits per key, 1 .. 100,000
+//   millibits_per_key   a thousand times the bits per key, kFewestBuiltInMillibits .. 100,000
 BuiltInBloom BuiltInBloomOf(std::uint64_t keys, std::uint64_t millibits_per_key);
 
 }  // namespace exactbloom::tool

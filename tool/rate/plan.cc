@@ -180,7 +180,12 @@ std::uint64_t BuiltInMillibits(const PlanArguments& arguments) {
   constexpr auto kMost = static_cast<std::uint64_t>(1000.0 * kMaxBitsPerKey);
   if (arguments.bits_per_key) {
     CheckBitsPerKey(*arguments.bits_per_key);
-    return static_cast<std::uint64_t>(std::llround(1000.0 * *arguments.bits_per_key));
+    const auto wanted = static_cast<std::uint64_t>(std::llround(1000.0 * *arguments.bits_per_key));
+    if (2 * wanted < kFewestBuiltInMillibits) {
+      RefusePlan(fmt::format("RocksDB makes no filters of {:g} bits per key, but of 0.5 and more",
+                             *arguments.bits_per_key));
+    }
+    return std::max(wanted, kFewestBuiltInMillibits);
   }
   if (arguments.rate) CheckRate(*arguments.rate);
   // Whether the rate is reached, or the memory is exceeded.
@@ -189,14 +194,15 @@ std::uint64_t BuiltInMillibits(const PlanArguments& arguments) {
     return arguments.rate ? plan.rate <= *arguments.rate
                           : plan.MemoryBytes() > *arguments.memory_bytes;
   };
-  std::uint64_t low = 0;
+  constexpr std::uint64_t kNone = kFewestBuiltInMillibits - 1;
+  std::uint64_t low = kNone;
   std::uint64_t high = kMost + 1;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
     (is_enough(middle) ? high : low) = middle;
   }
   const std::uint64_t found = arguments.rate ? high : low;
-  if (found == 0) RefusePlan("no filter is that small");
+  if (found == kNone) RefusePlan("no filter is that small");
   CheckPolicyHas(arguments, found > kMost ? std::numeric_limits<std::uint64_t>::max() : 0);
   return found;
 }

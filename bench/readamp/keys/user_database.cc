@@ -72,7 +72,11 @@ void AddProperties(const rocksdb::TableProperties& properties, UserDatabase* dat
   database->entries += properties.num_entries;
   database->value_bytes += properties.raw_value_size;
   database->filter_bytes += properties.filter_size;
-  database->filter_keys += properties.num_filter_entries;
+  // RocksDB before 6.21 did not count the keys of filters.
+  if (properties.filter_size != 0) {
+    database->filter_keys +=
+        properties.num_filter_entries != 0 ? properties.num_filter_entries : properties.num_entries;
+  }
   if (properties.filter_size > 0) database->filter_policy = properties.filter_policy_name;
   const std::string& prefix = properties.prefix_extractor_name;
   if (!prefix.empty() && prefix != "nullptr") database->prefix_extractor = prefix;
