@@ -52,9 +52,9 @@ void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char
    is short. */
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr);
 
-/* Puts a tree listener, which the policy exactbloom needs, before the listeners of `options`. Call
-   it before opening a database with these options. An error: NULL options, and when memory is
-   short. */
+/* Puts a tree listener, which the policy exactbloom needs, before the listeners of `options` unless
+   there is one. Call it before opening a database with these options. An error: NULL options, and
+   when memory is short. */
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr);
 
 /* Follows a database that has just been opened and has a tree listener: from now on its filters

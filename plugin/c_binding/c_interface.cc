@@ -163,7 +163,7 @@ void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr) {
   Report(errptr, [&] {
     if (options == nullptr) return Status::InvalidArgument("exactbloom: the options are NULL");
-    exactbloom::PutTreeListener(&options->rep);
+    if (!exactbloom::HasTreeListener(options->rep)) exactbloom::PutTreeListener(&options->rep);
     return Status::OK();
   });
 }

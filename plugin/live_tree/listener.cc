@@ -79,6 +79,8 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
     Update(*db, info.cf_name, info.cf_id, [&](Family& family) {
+      // Of a table without entries, which RocksDB does not keep, it tells as of any other.
+      if (info.table_properties.num_entries == 0) return family.CancelJob(info.job_id);
       family.EndJob(info.job_id, {}, {{info.file_number, 0, ReadFacts(info.table_properties)}});
     });
   }

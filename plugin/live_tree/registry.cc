@@ -74,9 +74,10 @@ void Family::SetPolicy(const std::optional<SizingOptions>& options) {
   policy = options;
   Budget* const next = options ? options->budget : nullptr;
   if (next != nullptr && options->setting.bound != 0) next->Set(options->setting);
-  if (budget != nullptr && budget != next) budget->Leave(*this);
-  if (next != nullptr && budget != next) next->Count(*this, /*has_other_runs=*/true);
-  budget = next;
+  const bool changes = budget != next;
+  if (changes && budget != nullptr) budget->Leave(*this);
+  budget = next;  // so that Leave undoes what Count has done if that throws
+  if (changes && next != nullptr) next->Count(*this, /*has_other_runs=*/true);
 }
 
 void Family::Count() {

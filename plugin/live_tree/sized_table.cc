@@ -207,7 +207,7 @@ double SizedTable::BitsPerKey(std::uint64_t keys) {
     Limit(keys, share);
     // With less than that there is no filter.
     const double given = share.bits_per_key < kMinBitsPerKey ? 0.0 : share.bits_per_key;
-    amount_.filter_bits = static_cast<std::uint64_t>(given * Real(keys));
+    amount_.filter_bits = planned_bits_ = static_cast<std::uint64_t>(given * Real(keys));
     amount_.filter_bytes = amount_.filter_bits / 8;
     amount_.floor_bytes = share.is_floor ? amount_.filter_bytes : 0;
     is_kept_ = false;
@@ -267,7 +267,10 @@ bool SizedTable::Take(std::size_t bytes, bool is_ribbon) {
       budget == nullptr || bytes <= amount_.filter_bytes || amount_.floor_bytes != 0 ||
       Real(budget->Used() - amount_.filter_bytes + bytes) <= kFill * Real(budget->setting().bound);
   if (!fits) amount_ = TableSum();
-  if (fits) amount_.filter_bytes = bytes;
+  if (fits) {
+    amount_.filter_bits = planned_bits_;  // which an earlier refusal has taken away
+    amount_.filter_bytes = bytes;
+  }
   if (amount_.floor_bytes != 0) amount_.floor_bytes = bytes;
   is_ribbon_ = is_ribbon;
   is_kept_ = true;

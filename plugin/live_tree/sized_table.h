@@ -82,11 +82,12 @@ class SizedTable {
   const bool is_fifo_;
   rocksdb::Logger* const info_log_;
   TreeView view_;
-  std::optional<Share> share_;    // that the division gives a table of view_.keys_to_write
-  std::uint64_t taken_keys_ = 0;  // of the partitions before this one
-  TableSum taken_;                // what they take
-  std::uint64_t keys_ = 0;        // of this one, or of the whole filter
-  TableSum amount_;               // what it takes
+  std::optional<Share> share_;      // that the division gives a table of view_.keys_to_write
+  std::uint64_t taken_keys_ = 0;    // of the partitions before this one
+  TableSum taken_;                  // what they take
+  std::uint64_t keys_ = 0;          // of this one, or of the whole filter
+  TableSum amount_;                 // what it takes
+  std::uint64_t planned_bits_ = 0;  // of the last filter that BitsPerKey planned
   bool is_ribbon_;
   bool is_kept_ = true;  // nothing counts that no finished filter takes
 };

@@ -184,15 +184,18 @@ std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t cou
   for (; count != 0 && table != tables_.end(); --count) {
     const Table& known = table->second;
     const JobId job = known.place.job;
-    // What wrote an unconfirmed table has ended if nothing is being compacted by an unknown job; a
-    // listing misses that of inputs that an event changes meanwhile, so not the first ones decide.
+    const bool is_running = known.tree->IsRunning(job);
+    // What wrote or began a table without an event of its job has ended if nothing is being
+    // compacted by an unknown job; a listing misses that of inputs that an event changes meanwhile,
+    // so not the first ones decide.
     const bool has_ended = !known.tree->HasUntoldJob() && moment_ > known.moment + 2;
-    const bool may_go = known.place.is_live ? !known.is_unconfirmed || has_ended : job == kNoJob;
+    const bool may_go = known.place.is_live ? !known.is_unconfirmed || has_ended
+                                            : job == kNoJob || (!is_running && has_ended);
     if (may_go && known.moment != moment_) {
       table = Remove(table);
       continue;
     }
-    if (known.is_unconfirmed || (!known.place.is_live && !known.tree->IsRunning(job))) MarkStale();
+    if (known.is_unconfirmed || (!known.place.is_live && !is_running)) MarkStale();
     ++table;
   }
   return table == tables_.end() ? std::nullopt : std::optional(table->first);
@@ -242,6 +245,7 @@ void Tree::StartTable(std::uint64_t number, JobId job, int level) {
   tables_.Change(number, *this, [&](Table& table) {
     table.place.job = job;
     table.place.level = level;
+    table.moment = tables_.moment_;
   });
 }
 
@@ -282,7 +286,10 @@ void Tree::Install(const NamedFile& file, std::optional<int> input_level) {
 void Tree::EndJob(JobId id, const NamedFiles& inputs, const NamedFiles& outputs) {
   const RunningJob* const job = FindJob(id);
   const bool is_flush = job != nullptr && job->is_flush;
-  if (job == nullptr) tables_.MarkStale();
+  // A database with two listeners tells each event twice.
+  const bool is_told_again = std::count(ended_.begin(), ended_.end(), id) != 0;
+  if (job == nullptr && !is_told_again) tables_.MarkStale();
+  if (job != nullptr) ended_[ended_count_++ % ended_.size()] = id;
   NamedFiles replaced;
   std::set_difference(inputs.begin(), inputs.end(), outputs.begin(), outputs.end(),
                       std::back_inserter(replaced));

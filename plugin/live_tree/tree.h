@@ -33,6 +33,7 @@
 // changed by then is true.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -222,6 +223,8 @@ class Tree {
   std::map<Place, TableSum> sums_;
   TableSum all_;
   std::vector<RunningJob> jobs_;
+  std::array<JobId, 16> ended_ = {};  // the last ones; RocksDB numbers jobs from 1 on
+  std::size_t ended_count_ = 0;
   bool is_forgotten_ = false;
   DivisionOptions options_;
   std::uint64_t flush_keys_ = 0;

@@ -39,6 +39,7 @@ TEST(HandedObjects, AListenerIsAddedBeforeTheOthers) {
   options->rep.listeners.push_back(other);
   char* error = nullptr;
   exactbloom_options_add_tree_listener(options, &error);
+  exactbloom_options_add_tree_listener(options, &error);  // once
   EXPECT_EQ(error, nullptr);
   ASSERT_EQ(options->rep.listeners.size(), 2U);
   EXPECT_EQ(options->rep.listeners[1], other);

@@ -14,11 +14,13 @@
 #include <utility>
 
 #include "allocation_failure.h"
+#include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
 #include "family_database.h"
 #include "followed_database.h"
 #include "forwarding_builder.h"
 #include "plugin/c_binding/forwarding_policy.h"
+#include "plugin/live_tree/registry.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -174,6 +176,35 @@ TEST(OutOfMemoryWithATree, NoKeyIsLostAndTheTreeIsKnownAgain) {
       },
       /*each=*/16);
   EXPECT_GT(failures, 40U);
+}
+
+// Closing a database takes its families out of the budget, also one that has entered it by half.
+TEST(OutOfMemoryWithATree, NoBudgetKeepsAFamilyOfAClosedDatabase) {
+  const std::uint64_t failures = ThrowAtEachAllocation([](AllocationFailure& failure) {
+    const std::unique_ptr<rocksdb::Env> memory(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+    rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
+    options.listeners.push_back(NewTreeListener());
+    options.env = memory.get();
+    Database db = Open(options, "/db");
+    PutAndFlush(*db, 1'000);
+    tree::SizingOptions sizing;
+    {
+      const auto lock = tree::Registry::Get().Lock();
+      sizing.budget = &tree::Registry::Get().NamedBudget("entered");
+    }
+    const auto database = tree::Registry::Get().Find(*db);
+    try {
+      const auto lock = database->Lock();
+      const auto family = database->Find(rocksdb::kDefaultColumnFamilyName);
+      failure.Run([&] { family->SetPolicy(sizing); });
+    } catch (...) {
+      EXPECT_TRUE(failure.HasHappened());
+    }
+    db.reset();
+    const MemoryBudgetUse use = GetMemoryBudgetUse("entered");
+    EXPECT_EQ(use.families.size() + use.used_bytes, 0U);
+  });
+  EXPECT_GT(failures, 5U);
 }
 
 }  // namespace

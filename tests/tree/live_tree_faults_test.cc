@@ -69,6 +69,35 @@ TEST_F(LiveTreeFaults, TheUseOfAMisspeltBudgetMakesNone) {
   EXPECT_EQ(tree::Registry::Get().FindBudget("misspelt"), nullptr);
 }
 
+// RocksDB tells the end of a flush that keeps no table as of any other.
+TEST_F(LiveTreeFaults, AFlushWithoutEntriesLeavesNoTable) {
+  const Database db = Open(Options(AutoOptions()), path_);
+  PutAndFlush(*db, 100);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(db->Put({}, "key", "value").ok());
+    ASSERT_TRUE(db->SingleDelete({}, "key").ok());
+    ASSERT_TRUE(db->Flush({}).ok());
+  }
+  EXPECT_EQ(SumOf(TreesOf(*db)).tables, 1U);
+  EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
+}
+
+// CompactFiles begins a table for a range deletion, and drops it at the bottom.
+TEST_F(LiveTreeFaults, ATableThatCompactFilesDropsDoesNotAskForListingsForEver) {
+  const Database db = Open(Options(AutoOptions()), path_);
+  PutAndFlush(*db, 100);
+  ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(0), KeyOf(1'000)).ok());
+  ASSERT_TRUE(db->Flush({}).ok());
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db->GetLiveFilesMetaData(&files);
+  std::vector<std::string> names;
+  for (const auto& file : files) names.push_back(file.name);
+  ASSERT_TRUE(db->CompactFiles({}, names, 1).ok());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(FollowDatabase(db.get()).ok());
+  EXPECT_FALSE(tree::Registry::Get().Find(*db)->tables.IsStale());
+  EXPECT_EQ(SumOf(TreesOf(*db)).tables, 0U);
+}
+
 // Counts what it is told, and asks what needs the lock of all live trees.
 class AskingLogger : public rocksdb::Logger {
  public:

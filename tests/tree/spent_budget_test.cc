@@ -156,6 +156,18 @@ TEST_F(SpentBudget, OfAnotherPolicyMeanwhileDoesNotWrap) {
   EXPECT_TRUE(sized->Take(2 * kKeys, true));
   EXPECT_EQ(GetMemoryBudgetUse("left").used_bytes, SumOf(TreesOf(*other)).filter_bytes);
   EXPECT_EQ(GetMemoryBudgetUse("right").used_bytes, SumOf(TreesOf(*db)).filter_bytes + 2 * kKeys);
+
+  // A table whose first block exceeds the bound has the planned bits in a smaller one.
+  const auto bits = [&] {
+    const auto database = tree::Registry::Get().Find(*db);
+    const auto lock = database->Lock();
+    return family->All().filter_bits;
+  };
+  const std::uint64_t planned = bits();
+  EXPECT_FALSE(sized->Take(2'000 * kKeys, true));
+  EXPECT_LT(bits(), planned);
+  EXPECT_TRUE(sized->Take(2 * kKeys, true));
+  EXPECT_EQ(bits(), planned);
 }
 
 }  // namespace

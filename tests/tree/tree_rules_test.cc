@@ -353,6 +353,40 @@ TEST(TreeRules, ATableOfFewKeysMayBeWithoutAFilter) {
   EXPECT_EQ(world.tree.All().without_filter, 1U);
 }
 
+// CompactFiles may begin a table that it does not keep, and that no event tells of again.
+TEST(TreeRules, ATableThatAnUnknownJobDoesNotKeepGoesAfterSomeListings) {
+  World world;
+  Begin(world, {{1, 0}, {2, 0}});
+  world.tree.StartTable(3, 9, 1);
+  for (int i = 0; i < 4; ++i) world.List();
+  EXPECT_FALSE(world.tables.IsStale());
+  EXPECT_EQ(world.tables.Find(3), nullptr);
+  world.tree.FinishTable(3, 9, FactsOf(3));  // it was still being written
+  world.version[3] = kUnplaced;
+  EXPECT_EQ(world.tree.All().filter_bytes, world.FilterBytes());
+}
+
+// A database with two listeners tells each event twice.
+TEST(TreeRules, TheEndOfAJobThatIsToldAgainAsksForNoListing) {
+  World world;
+  Begin(world, {{1, 0}});
+  for (JobId job = 1; job < 40; ++job) {
+    const auto number = static_cast<std::uint64_t>(job) + 1;
+    for (int listener = 0; listener < 2; ++listener) {
+      world.tree.BeginJob({job, true, 0, 5}, 0, {});
+    }
+    world.tree.StartTable(number, job);
+    world.tree.FinishTable(number, job, FactsOf(number));
+    for (int listener = 0; listener < 2; ++listener)
+      world.tree.EndJob(job, {}, FilesOf({number}, 0));
+    world.version[number] = 0;
+    EXPECT_FALSE(world.tables.IsStale()) << job;
+  }
+  EXPECT_EQ(world.FindDifference(), "");
+  world.tree.EndJob(60, {}, {});
+  EXPECT_TRUE(world.tables.IsStale());
+}
+
 // A policy that is known after the listing tells the bytes of filters that nobody has read.
 TEST(TreeRules, ThePolicyTellsWhatIsAssumed) {
   World world;
