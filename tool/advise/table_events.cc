@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace exactbloom::tool {
 namespace {
@@ -38,6 +39,37 @@ std::string MoveIn(const std::string& line) {
   std::string move = Between(line, "] Moving #", " bytes");
   if (move.empty()) move = Between(line, "] Moved #", " bytes");
   return move.find(" files ") == std::string::npos ? move : "";
+}
+
+// Whether a status at the end of a line is OK. RocksDB cuts long lines, and what is not known of a
+// status is taken as OK.
+bool IsOk(std::string_view status) {
+  constexpr std::string_view kOk = "OK";
+  return status.substr(0, kOk.size()) == kOk.substr(0, status.size());
+}
+
+// "Shutdown in progress: Database shutdown" of "[default] compacted to: files[4 0], ...,
+// read-write-amplify(1.1) write-amplify(0.1) Shutdown in progress: Database shutdown, records in:
+// 240000, ..."; empty if the line is cut before it.
+std::string StatusOfCompaction(const std::string& line) {
+  const std::string text = Between(line, " write-amplify(", ", records in: ");
+  const std::size_t place = text.find(") ");
+  return place == std::string::npos ? "" : text.substr(place + 2);
+}
+
+// The second word of a line. Lines of a thread are in order, those of several are mixed.
+std::string ThreadOf(const std::string& line) {
+  const std::size_t begin = line.find(' ') + 1;
+  return line.substr(begin, line.find(' ', begin) - begin);
+}
+
+// The place behind "[db/flush_job.cc:901] " of a line; 0 if it names no source.
+std::size_t EndOfSource(const std::string& line) {
+  constexpr std::string_view kFile = ".cc:";
+  const std::size_t file = line.find(kFile);
+  if (file == std::string::npos) return 0;
+  const std::size_t end = line.find_first_not_of("0123456789", file + kFile.size());
+  return end != std::string::npos && line.compare(end, 2, "] ") == 0 ? end + 2 : 0;
 }
 
 std::uint64_t NumberOf(const std::string& text) {
@@ -79,16 +111,26 @@ void TableEvents::Read(const std::string& line) {
     const json event =
         json::parse(line.begin() + static_cast<std::ptrdiff_t>(place + kEvent.size()), line.end(),
                     nullptr, /*allow_exceptions=*/false);
-    if (event.is_object()) ReadEvent(event);
+    if (event.is_object()) ReadEvent(event, ThreadOf(line));
   } else if (line.find("Recovering from manifest file: ") != std::string::npos) {
     ForgetJobs();
   } else if (const std::string tables = Between(line, " dir, Total Num: ", ", files:");
              !tables.empty()) {
     at_opening_ = NumberOf(tables);
   } else if (const std::string move = MoveIn(line); !move.empty()) {
-    MoveTable(move);
+    MoveTable(move, ThreadOf(line));
+  } else if (const std::string moves = Between(line, "] Moved #", ": files["); !moves.empty()) {
+    FinishMoves(moves, ThreadOf(line));
   } else if (line.find("] [JOB ") != std::string::npos) {
     NameJob(line);
+    ReadFlush(Between(line, "] Level-0 flush table #", ""));
+  } else if (const std::string commit = Between(line, "Level-0 commit table #", "");
+             !commit.empty()) {
+    if (commit.find(" failed", commit.find(": memtable #")) != std::string::npos) {
+      tables_.erase(NumberOf(commit));
+    }
+  } else if (line.find("] compacted to: ") != std::string::npos) {
+    threads_[ThreadOf(line)].compaction_failed = !IsOk(StatusOfCompaction(line));
   } else if (const std::string old_id = Between(line, "Dropped column family with id ", "");
              !old_id.empty()) {
     Drop(family_of_id_[NumberOf(old_id)]);
@@ -99,7 +141,7 @@ void TableEvents::Read(const std::string& line) {
   }
 }
 
-void TableEvents::ReadEvent(const json& event) {
+void TableEvents::ReadEvent(const json& event, const std::string& thread) {
   const std::string name = TextIn(event, "event");
   const int job = static_cast<int>(NumberIn(event, "job"));
   if (name == "table_file_creation" && event.contains("table_properties")) {
@@ -117,7 +159,7 @@ void TableEvents::ReadEvent(const json& event) {
       }
     }
   } else if (name == "compaction_finished") {
-    FinishCompaction(event);
+    FinishCompaction(event, std::exchange(threads_[thread].compaction_failed, false));
   }
   const auto state = event.find("lsm_state");
   if (state == event.end() || !state->is_array() || jobs_[job].is_of_several) return;
@@ -131,7 +173,10 @@ void TableEvents::ReadEvent(const json& event) {
   CountUnknown(jobs_[job].column_family, levels, /*has_bytes=*/false);
 }
 
+// Of a table that could not be written, or has nothing, there is an event, too; RocksDB 7.8 and 8
+// give it no status.
 void TableEvents::AddTable(const json& event) {
+  if (NumberIn(event, "file_size") == 0 || !IsOk(TextIn(event, "status"))) return;
   LoggedTable table;
   table.column_family = TextIn(event, "cf_name");
   table.job = static_cast<int>(NumberIn(event, "job"));
@@ -141,37 +186,73 @@ void TableEvents::AddTable(const json& event) {
   tables_[NumberIn(event, "file_number")] = std::move(table);
 }
 
-void TableEvents::FinishCompaction(const json& event) {
+// RocksDB logs the same event of a compaction that failed: its inputs stay, its outputs go.
+void TableEvents::FinishCompaction(const json& event, bool failed) {
   const int number = static_cast<int>(NumberIn(event, "job"));
   Job& job = jobs_[number];
-  for (const std::uint64_t input : job.inputs) tables_.erase(input);
+  if (!failed) {
+    for (const std::uint64_t input : job.inputs) tables_.erase(input);
+  }
   job.inputs.clear();
   job.compacts = false;
-  for (auto& [file, table] : tables_) {
-    if (table.is_installed || table.job != number) continue;
-    table.is_installed = true;
-    table.level = static_cast<int>(NumberIn(event, "output_level"));
+  for (auto place = tables_.begin(); place != tables_.end();) {
+    LoggedTable& table = place->second;
+    const bool is_output = !table.is_installed && table.job == number;
+    if (is_output && failed) {
+      place = tables_.erase(place);
+      continue;
+    }
+    if (is_output) {
+      table.is_installed = true;
+      table.level = static_cast<int>(NumberIn(event, "output_level"));
+    }
+    ++place;
   }
 }
 
-// "TIME THREAD [default] [JOB 5] Compacting 4@0 files to L1"
+// "TIME THREAD [db/flush_job.cc:901] [default] [JOB 5] Flushing memtable with next log file: 7";
+// other lines of a job, such as "[db/db_impl.cc:109] [JOB 5] Syncing log #6", have no family.
 void TableEvents::NameJob(const std::string& line) {
   constexpr std::string_view kJob = "] [JOB ";
-  const std::size_t end = line.find(kJob);
-  const std::size_t source = line.find("] [");  // behind "[db/flush_job.cc:901"
-  const std::size_t begin = line[source + 3] == 'J' ? line.find('[') + 1 : source + 3;
-  if (begin > end) return;
-  const std::string family = line.substr(begin, end - begin);
+  const std::size_t source = EndOfSource(line);
+  const std::size_t end = line.find(kJob, source);
+  if (end == std::string::npos) return;
+  const std::size_t begin = source != 0 ? source : line.rfind('[', end);
+  if (begin == std::string::npos || line[begin] != '[') return;
+  const std::string family = line.substr(begin + 1, end - begin - 1);
   Job& job = jobs_[std::atoi(line.c_str() + end + kJob.size())];
   job.is_of_several =
       job.is_of_several || (!job.column_family.empty() && job.column_family != family);
   job.column_family = family;
 }
 
-void TableEvents::MoveTable(const std::string& move) {
+// "9: 2428485 bytes OK"
+void TableEvents::ReadFlush(const std::string& flush) {
+  constexpr std::string_view kBytes = " bytes ";
+  const std::size_t place = flush.find(kBytes);
+  if (place == std::string::npos) return;
+  if (!IsOk(std::string_view(flush).substr(place + kBytes.size()))) tables_.erase(NumberOf(flush));
+}
+
+void TableEvents::MoveTable(const std::string& move, const std::string& thread) {
   const std::string level = Between(move, " to level-", "");
   const auto table = tables_.find(NumberOf(move));
-  if (table != tables_.end() && !level.empty()) table->second.level = std::atoi(level.c_str());
+  if (table == tables_.end() || level.empty()) return;
+  threads_[thread].moved_from.try_emplace(table->first, table->second.level);
+  table->second.level = std::atoi(level.c_str());
+}
+
+// "2 files to level-1 1232274 bytes OK", behind the lines of its tables
+void TableEvents::FinishMoves(const std::string& moves, const std::string& thread) {
+  constexpr std::string_view kBytes = " bytes ";
+  const std::size_t place = moves.find(kBytes);
+  if (moves.find(" files to level-") == std::string::npos || place == std::string::npos) return;
+  const std::map<std::uint64_t, int> moved_from = std::exchange(threads_[thread].moved_from, {});
+  if (IsOk(std::string_view(moves).substr(place + kBytes.size()))) return;
+  for (const auto& [number, level] : moved_from) {
+    const auto table = tables_.find(number);
+    if (table != tables_.end()) table->second.level = level;
+  }
 }
 
 // "** Compaction Stats [default] **", then lines such as "  L0  2/0  1.20 MB ...", then " Sum ...".
@@ -206,6 +287,7 @@ void TableEvents::ReadStatistics(const std::string& line) {
 void TableEvents::ForgetJobs() {
   unlisted_ = at_opening_ - std::min<std::uint64_t>(at_opening_, tables_.size());
   jobs_.clear();
+  threads_.clear();
   for (auto table = tables_.begin(); table != tables_.end();) {
     table = table->second.is_installed ? std::next(table) : tables_.erase(table);
   }

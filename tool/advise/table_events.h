@@ -2,9 +2,10 @@
 //
 // RocksDB logs an event with the table's properties for each table that it writes, one for each
 // that it deletes, and for each compaction its inputs and its output level; a line for each table
-// that it moves. After a flush or a compaction follow the numbers of tables of each level, and
-// every ten minutes a table of compaction statistics has these with their bytes. Tables that were
-// written before the first log, or whose events are lost, are known by those numbers only.
+// that it moves. These come whether or not the job succeeds, which other lines tell. After a flush
+// or a compaction follow the numbers of tables of each level, and every ten minutes a table of
+// compaction statistics has these with their bytes. Tables that were written before the first log,
+// or whose events are lost, are known by those numbers only.
 // Source: RocksDB 7.8 to 11.8, db/event_helpers.cc, db/internal_stats.cc and the jobs in db/.
 #pragma once
 
@@ -54,16 +55,23 @@ class TableEvents {
     std::vector<std::uint64_t> inputs;
     bool compacts = false;
   };
+  // What a thread has logged of a job, until the line or the event that ends it.
+  struct Thread {
+    bool compaction_failed = false;
+    std::map<std::uint64_t, int> moved_from;  // levels of tables
+  };
   struct LevelSize {
     std::uint64_t tables = 0;
     double bytes = 0.0;
   };
 
-  void ReadEvent(const nlohmann::json& event);
+  void ReadEvent(const nlohmann::json& event, const std::string& thread);
   void AddTable(const nlohmann::json& event);
-  void FinishCompaction(const nlohmann::json& event);
+  void FinishCompaction(const nlohmann::json& event, bool failed);
   void NameJob(const std::string& line);
-  void MoveTable(const std::string& move);
+  void ReadFlush(const std::string& flush);
+  void MoveTable(const std::string& move, const std::string& thread);
+  void FinishMoves(const std::string& moves, const std::string& thread);
   void ReadStatistics(const std::string& line);
   void ForgetJobs();
   void Drop(const std::string& family);
@@ -73,6 +81,7 @@ class TableEvents {
   std::map<std::uint64_t, LoggedTable> tables_;
   std::map<std::uint64_t, std::string> family_of_id_;
   std::map<int, Job> jobs_;  // since the last opening
+  std::map<std::string, Thread> threads_;
   std::map<std::string, std::map<int, UnknownTables>> unknown_;
   std::uint64_t at_opening_ = 0;  // files of tables,
   std::uint64_t unlisted_ = 0;    // and those of them of which there was no event

@@ -534,6 +534,91 @@ TEST_F(TableEventLines, FollowCompactionsMovesAndDeletions) {
   EXPECT_EQ(Tables(), "10:4 11:3 13:0 16:0") << "numbers of jobs begin anew";
 }
 
+// RocksDB logs the end of a compaction in the same event whether it succeeded or not.
+TEST_F(TableEventLines, KeepTheInputsOfACompactionThatFails) {
+  const auto compacted = [](const std::string& status) {
+    return "[db/compaction/compaction_job.cc:864] [default] compacted to: files[2 0] max score "
+           "0.00, MB/sec: 5.8 rd, 4.3 wr, level 1, files in(2, 0) out(1 +0 blob) MB in(9.2, 0.0 "
+           "+0.0 blob) out(0.7 +0.0 blob), read-write-amplify(1.1) write-amplify(0.1) " +
+           status;
+  };
+  const std::string rest = ", records in: 24, records dropped: 7 output_compression: Snappy";
+  const std::string stopped = compacted("Shutdown in progress: Database shutdown" + rest);
+  Create(8, 3);
+  Create(9, 3);
+  Compact(5, {8, 9});
+  Create(11, 5);
+  Read(stopped);
+  Finish(5, 1);
+  EXPECT_EQ(Tables(), "8:0 9:0");
+  Compact(6, {8, 9});
+  Create(12, 6);
+  Read(compacted("IO error: No space left on device: While appe"));  // the line was too long
+  Finish(6, 1);
+  EXPECT_EQ(Tables(), "8:0 9:0");
+  Compact(7, {8, 9});
+  Create(13, 7);
+  Read(compacted("OK" + rest));
+  events_.Read("2026/11/28-02:40:28.538135 1471 " + stopped);  // another thread
+  Finish(7, 1);
+  EXPECT_EQ(Tables(), "13:1");
+  Compact(8, {13});
+  Create(14, 8);
+  Read("[db/compaction/compaction_job.cc:864] [default] compacted to: files[2 0] max sc");
+  Finish(8, 2);
+  EXPECT_EQ(Tables(), "14:2") << "without a status it succeeded";
+}
+
+TEST_F(TableEventLines, TakeBackMovesThatFail) {
+  for (const std::string moves : {"Moving", "Moved"}) {  // up to RocksDB 10.7, and later
+    Create(8, 3);
+    Create(9, 3);
+    Read("[db/db_impl.cc:1] [default] " + moves + " #8 to level-2 123 bytes");
+    Read("[db/db_impl.cc:2] [default] Moved #1 files to level-2 123 bytes OK: files[1 0 1]");
+    Read("[db/db_impl.cc:1] [default] " + moves + " #8 to level-3 123 bytes");
+    Read("[db/db_impl.cc:1] [default] " + moves + " #9 to level-3 123 bytes");
+    EXPECT_EQ(Tables(), "8:3 9:3");
+    Read(
+        "[db/db_impl.cc:2] [default] Moved #2 files to level-3 246 bytes IO error: No space left "
+        "on device: files[1 0 1]");
+    EXPECT_EQ(Tables(), "8:2 9:0");
+  }
+}
+
+TEST_F(TableEventLines, DropTheTablesOfFlushesThatFail) {
+  json properties = {{"column_family_id", 0}, {"num_entries", 0}, {"filter_size", 0}};
+  const json nothing = {{"event", "table_file_creation"},
+                        {"cf_name", "default"},
+                        {"job", 3},
+                        {"file_number", 8},
+                        {"file_size", 0},
+                        {"table_properties", properties}};
+  ReadEvent(nothing);
+  EXPECT_EQ(Tables(), "");
+  json failed = nothing;  // as from RocksDB 10.10 on
+  failed["file_size"] = 500;
+  failed["status"] = "IO error: No space left on device";
+  ReadEvent(failed);
+  EXPECT_EQ(Tables(), "");
+  failed["status"] = "OK";
+  ReadEvent(failed);
+  Read("[db/flush_job.cc:890] [default] [JOB 3] Level-0 flush table #8: started");
+  Read("[db/flush_job.cc:973] [default] [JOB 3] Level-0 flush table #8: 500 bytes OK");
+  EXPECT_EQ(Tables(), "8:0");
+  Create(9, 4);
+  Read("[db/flush_job.cc:973] [default] [JOB 4] Level-0 flush table #9: 500 bytes IO error: No");
+  EXPECT_EQ(Tables(), "8:0");
+  for (const char* commit : {"Level-0 commit table #10", "[default] Level-0 commit table #10",
+                             "Level-0 commit table #10 (+1 blob files)"}) {
+    Create(10, 5);
+    Read("[db/memtable_list.cc:519] [default] Level-0 commit table #10 started");
+    Read("[db/memtable_list.cc:722] " + std::string(commit) + ": memtable #1 done");
+    EXPECT_EQ(Tables(), "8:0 10:0");
+    Read("[db/memtable_list.cc:746] " + std::string(commit) + ": memtable #1 failed");
+    EXPECT_EQ(Tables(), "8:0");
+  }
+}
+
 TEST_F(TableEventLines, DropAColumnFamilyOfEitherLine) {
   Read("Created column family [a] (ID 1)");
   ReadStatistics("a");
@@ -573,6 +658,24 @@ TEST_F(TableEventLines, CountWhatLevelsHaveBesides) {
   Read("[db/flush_job.cc:901] [other] [JOB 6] Flushing memtable with next log file: 7");
   flush(6, {3});
   EXPECT_TRUE(Mentions(Unknown(), "3 in level 0 of other, 0 bytes each; "));
+}
+
+// A line of a job need not name its family, and a name may look like one of these lines.
+TEST_F(TableEventLines, TellTheFamilyOfAJob) {
+  for (const std::string family : {"default", "Jobs", "J", "a]b", "a[b", "a] [b", "[", "x.cc:1"}) {
+    SCOPED_TRACE(family);
+    const std::string name = "[" + family + "] ";
+    for (const std::string& source :
+         {std::string("[db/flush_job.cc:861] "), std::string("[WARN] [db/flush_job.cc:861] "),
+          std::string("(Original Log Time 2026/11/28-02:40:28.538135) [db/flush_job.cc:861] ")}) {
+      events_ = {};
+      Read("[db/db_impl/db_impl_compaction_flush.cc:109] [JOB 6] Syncing log #16");
+      Read(source + name + "[JOB 6] Flushing memtable with next log file: 7");
+      Read("[DEBUG] [db/db_impl/db_impl_files.cc:364] [JOB 6] Delete db/000012.log type=0 #12");
+      ReadEvent({{"event", "flush_finished"}, {"job", 6}, {"lsm_state", {3}}});
+      EXPECT_EQ(Unknown(), "3 in level 0 of " + family + ", 0 bytes each; ") << source;
+    }
+  }
 }
 
 TEST_F(TableEventLines, KnowHowManyTablesWereThereAtTheOpening) {
