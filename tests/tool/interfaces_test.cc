@@ -99,11 +99,14 @@ TEST(Interfaces, HaveEachFieldThatIsPrinted) {
   ASSERT_TRUE(SetFilterPolicy(&options, "exactbloom:10").ok());
   PutAndFlush(*Open(options, path), 5000);
   std::ofstream(directory.path("damaged.sst")) << "no table";
+  const std::string torn = directory.path("torn");
+  PutAndFlush(*Open(options, torn), 5000);
+  std::ofstream(TableFilesIn(torn).front()) << "no table";
   const std::map<std::string, Fields> page = ReadPage();
   for (const std::string& question :
        {"inspect " + path, "advise " + path, "advise " + path + "/LOG*", "check " + path,
         "verify " + path, "verify " + directory.path("damaged.sst"), "overlap " + path,
-        std::string("rate --m 64 --n 4"), std::string("rate --m 64 --n 4 --k 9"),
+        "overlap " + torn, std::string("rate --m 64 --n 4"), std::string("rate --m 64 --n 4 --k 9"),
         std::string("rate --m 1e7 --k 7 --ones 5034145 --other-ones 5034145 --union-ones 6034145"),
         std::string("rate --m 2e5 --n 2e4 --kind exact_ribbon"),
         std::string("plan --keys 1e6 --fpr 0.01"),

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "sample_database.h"
 #include "tool/overlap/obsolete_keys.h"
@@ -19,6 +21,7 @@
 namespace exactbloom {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::uint64_t kKeys = 2000;
@@ -160,12 +163,39 @@ TEST(Overlap, CountsWhatANewerTableThatCannotBeReadMayHaveAtMost) {
   }
   const std::string newest = TableFilesIn(directory.path()).at(2);
   std::fstream(newest).seekp(100).write("damaged!", 8);  // in a block of data
-  const json runs = Overlap(directory.path()).at("runs");
+  const json runs = Overlap(directory.path(), "", 1).at("runs");
   ASSERT_EQ(runs.size(), 3U);
   for (const std::size_t older : {1U, 2U}) {
     EXPECT_EQ(runs[older].at("obsolete").at("keys"), 0.0);
     EXPECT_EQ(runs[older]["obsolete"].at("high"), kKeys);
   }
+}
+
+TEST(Overlap, NamesTablesWhoseKeysCannotBeRead) {
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(TestOptions(), directory.path());
+    for (int run = 0; run < 3; ++run) PutAndFlush(*db, kKeys);
+  }
+  const std::vector<fs::path> tables = TableFilesIn(directory.path());
+  std::fstream(tables.at(1)).seekp(100).write("damaged!", 8);  // in a block of data
+  fs::resize_file(tables.at(2), 0);
+  const json overlap = Overlap(directory.path(), "", 1);
+  EXPECT_EQ(overlap.at("not_read").at("it cannot be read"), 2);
+  const json& unreadable = overlap.at("unreadable");
+  ASSERT_EQ(unreadable.size(), 2U) << unreadable;
+  for (const json& table : unreadable) {
+    EXPECT_EQ(table.at("column_family"), "default");
+    EXPECT_EQ(table.at("level"), 0);
+    EXPECT_TRUE(Mentions(table.at("reason"), "Corruption")) << table;
+  }
+  EXPECT_EQ(unreadable[0].at("table"), tables[2].string()) << "the newest first";
+  EXPECT_EQ(unreadable[1].at("table"), tables[1].string());
+  const testing::Outcome text = testing::AskTool("overlap " + directory.path());
+  EXPECT_EQ(text.status, 1);
+  EXPECT_TRUE(Mentions(text.out, "2 tables: it cannot be read")) << text.out;
+  EXPECT_EQ(text.err.find("exactbloom: 2 tables cannot be read, first: "), 0U) << text.err;
+  EXPECT_TRUE(Mentions(text.err, tables[2].filename())) << text.err;
 }
 
 // Flushes and compactions remove tables while they are read.

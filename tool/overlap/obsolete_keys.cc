@@ -80,6 +80,10 @@ Status VisitKeys(const std::string& path, const std::function<void(std::uint64_t
   }
 }
 
+UnreadableTable Unreadable(const TableLocation& table, const Status& status) {
+  return {table.path, table.column_family, table.level, Describe(status)};
+}
+
 // Reads the runs of a column family. Returns whether a table was removed meanwhile.
 bool AddFamily(const std::vector<Run>& runs, support::Progress& progress, ObsoleteKeys* answer) {
   const std::size_t first = answer->runs.size();
@@ -100,6 +104,9 @@ bool AddFamily(const std::vector<Run>& runs, support::Progress& progress, Obsole
         status = VisitKeys(table->location.path, [&](std::uint64_t key) {
           if (key % step == 0 && !newer.insert(key).second) ++obsolete;
         });
+        const bool is_damaged =
+            !status.ok() && !status.IsNotSupported() && !status.IsPathNotFound();
+        if (is_damaged) answer->unreadable.push_back(Unreadable(table->location, status));
       }
       progress.Add(1);
       if (status.ok()) continue;
@@ -129,7 +136,7 @@ ObsoleteKeys ReadOnce(const std::vector<std::string>& paths, const std::string& 
   for (const auto& [location, filter] : read.tables) {
     if (!column_family.empty() && location.column_family != column_family) continue;
     tables.push_back({location, filter});
-    if (!filter.status.ok()) answer.unreadable.push_back(Describe(filter.status));
+    if (!filter.status.ok()) answer.unreadable.push_back(Unreadable(location, filter.status));
   }
   if (tables.empty() && !column_family.empty()) {
     throw support::InputError(

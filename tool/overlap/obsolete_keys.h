@@ -41,10 +41,17 @@ struct RunKeys {
   KeysEstimate obsolete;
 };
 
+struct UnreadableTable {
+  std::string path;
+  std::string column_family;
+  int level = -1;
+  std::string reason;
+};
+
 struct ObsoleteKeys {
   std::vector<RunKeys> runs;                      // by column family, the newest first
   std::map<std::string, std::uint64_t> not_read;  // tables whose keys were not, by the reason
-  std::vector<std::string> unreadable;
+  std::vector<UnreadableTable> unreadable;        // those of them that are damaged or missing
 };
 
 // Reads a database, which may be in use: if it removes tables meanwhile, the ones that replaced

@@ -199,10 +199,17 @@ json OverlapJson(const ObsoleteKeys& keys) {
                     {"bytes", run.bytes},
                     {"obsolete", JsonOf(run.obsolete)}});
   }
+  json unreadable = json::array();
+  for (const UnreadableTable& table : keys.unreadable) {
+    unreadable.push_back({{"table", table.path},
+                          {"column_family", table.column_family},
+                          {"level", table.level},
+                          {"reason", table.reason}});
+  }
   return {{"column_families", families},
           {"runs", runs},
           {"not_read", keys.not_read},
-          {"unreadable", keys.unreadable}};
+          {"unreadable", unreadable}};
 }
 
 }  // namespace
@@ -215,9 +222,11 @@ void RunOverlap(const OverlapArguments& arguments) {
     PrintText(keys, arguments.paths.front());
   }
   if (keys.unreadable.empty()) return;
+  const UnreadableTable& first = keys.unreadable.front();
+  const bool names_it = first.reason.find(first.path) != std::string::npos;
   throw support::Findings(fmt::format("{} cannot be read, first: {}",
                                       Counted(keys.unreadable.size(), "table"),
-                                      keys.unreadable.front()));
+                                      names_it ? first.reason : first.path + ": " + first.reason));
 }
 
 }  // namespace exactbloom::tool
