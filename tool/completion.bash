@@ -4,7 +4,7 @@
 
 _exactbloom() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local command=("${COMP_WORDS[0]}") help choices
+  local command=("${COMP_WORDS[0]}") help choices match
   ((COMP_CWORD == 1)) || command+=("${COMP_WORDS[1]}")
   help=$("${command[@]}" --help 2>/dev/null)
   if [[ $word == -* ]]; then
@@ -15,11 +15,17 @@ _exactbloom() {
     # An option that takes one of a few words names them in braces.
     choices=$(sed -n "s/^ *$previous .*{\([^}]*\)}.*/\1/p" <<<"$help")
   fi
-  if [[ -n $choices ]]; then
-    COMPREPLY=($(compgen -W "${choices//,/ }" -- "$word"))
-  else
-    COMPREPLY=($(compgen -f -- "$word"))
-  fi
+  # A line of compgen is a word, with its blanks and asterisks; zsh, and bash 3, have no mapfile.
+  COMPREPLY=()
+  while IFS= read -r match; do
+    COMPREPLY+=("$match")
+  done < <(
+    if [[ -n $choices ]]; then
+      compgen -W "${choices//,/ }" -- "$word"
+    else
+      compgen -f -- "$word"
+    fi
+  )
 }
 
 complete -o filenames -F _exactbloom exactbloom

@@ -232,5 +232,17 @@ TEST(Completion, OffersSubcommandsAndTheirOptions) {
             (std::set<std::string>{"classic", "exact_ribbon", "standard"}));
 }
 
+TEST(Completion, OffersFileNamesAsTheyAre) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("my");
+  std::set<std::string> expected;
+  for (const char* end : {" file", "*", "1", "  [1]"}) {
+    std::ofstream(path + end) << "";
+    expected.insert(path + end);
+  }
+  EXPECT_EQ(Completions("exactbloom inspect " + path), expected);
+  EXPECT_EQ(Completions("exactbloom inspect " + path + "none"), std::set<std::string>{""});
+}
+
 }  // namespace
 }  // namespace exactbloom
