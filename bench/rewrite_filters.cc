@@ -3,8 +3,8 @@
 // Rewrites each table of a database in its level, the deepest level first: its filter is then of
 // the policy in the OPTIONS file, and the tree is the same for every policy. Prints for each level
 // of a column family: its tables, their keys, their bytes, and those of their filters. Without a
-// policy (nullptr) it rewrites nothing. Exit status: 0 printed, 1 the tree is another one, 2
-// RocksDB failed.
+// policy (nullptr) the tables lose their filters. Exit status: 0 printed, 1 the tree is another
+// one, 2 RocksDB failed.
 //
 // It refers to RocksDB alone, so that it can be linked with any build, also one with the plugin in
 // it.
