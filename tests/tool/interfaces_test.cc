@@ -243,7 +243,8 @@ TEST_F(InspectNumbers, OfTablesAreAddedUp) {
                          {"fill", 0.5},
                          {"rate", (10 * 0.01 + 30 * 0.05) / 40},
                          {"rate_kind", "mixed"},
-                         {"rate_given_fill", (10 * 0.02 + 30 * 0.04) / 40}};
+                         {"rate_given_fill", (10 * 0.02 + 30 * 0.04) / 40},
+                         {"wasted_reads", json::object()}};
   EXPECT_EQ(ToJson(inspection_).at("totals"), expected);
   EXPECT_EQ(inspection_.totals.with_empty_partitions, 1U);
   EXPECT_DOUBLE_EQ(inspection_.totals.asked, 0.5 + 1.0);
