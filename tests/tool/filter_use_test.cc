@@ -299,22 +299,26 @@ TEST_F(Warnings, OfFiltersThatAreNotPinnedFollowTheTierOfTheirKind) {
   }
 }
 
-TEST_F(Warnings, OfFiltersForHitsNeedADeeperLevel) {
+TEST_F(Warnings, OfFiltersForHitsKnowWhichTablesHaveNone) {
   Family("default").options.optimize_filters_for_hits = true;
   const tool::FilterUseFinding none{tool::FilterUse::kNone, "why", "what to do"};
+  const auto seen = [this](std::size_t warning) {
+    return WarningsOf("default", inspection_, log_).at(warning).seen;
+  };
   Table("default", 0).use = none;
   Table("other", 3);
-  EXPECT_EQ(Of("default"), "tables_without_filter");
+  EXPECT_EQ(Of("default"), "tables_without_filter optimize_filters_for_hits");
+  inspection_.tables.front().bottommost = true;
+  EXPECT_EQ(Of("default"), "optimize_filters_for_hits");
+  EXPECT_TRUE(Mentions(seen(0), "set: the oldest table of level 0 has no filters, or"));
   Table("default", 2).use = none;
   EXPECT_EQ(Of("default"), "tables_without_filter optimize_filters_for_hits");
-  const tool::Warning without = WarningsOf("default", inspection_, log_).front();
-  EXPECT_TRUE(Mentions(without.seen, "1 table of 2 without a filter, so that lookups of"));
-  EXPECT_TRUE(Mentions(without.seen, ": why"));
-  EXPECT_EQ(without.remedy, "what to do");
+  EXPECT_TRUE(Mentions(seen(0), "1 table of 2 without a filter, so that lookups of"));
+  EXPECT_TRUE(Mentions(seen(0), ": why"));
+  EXPECT_TRUE(Mentions(seen(1), "set: level 2 has no filters, or"));
+  EXPECT_EQ(WarningsOf("default", inspection_, log_).front().remedy, "what to do");
   inspection_.tables.front().use.reset();
   EXPECT_EQ(Of("default"), "optimize_filters_for_hits");
-  inspection_.tables.back().status = rocksdb::Status::Corruption("damaged");
-  EXPECT_EQ(Of("default"), "") << "it cannot be read";
 }
 
 TEST_F(Warnings, OfFiltersForHitsAreOfTheDeepestLevel) {

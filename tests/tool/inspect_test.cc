@@ -384,6 +384,23 @@ TEST(InspectRangeDeletions, WasteNothing) {
   EXPECT_TRUE(advised.at("warnings").empty()) << advised["warnings"];
 }
 
+// With filters for hits RocksDB asks none of the last table of level 0 where that is the deepest.
+TEST(InspectFiltersForHits, OfLevel0AloneLeaveOutItsLastTable) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
+  options.optimize_filters_for_hits = true;
+  const Database db = Open(options, directory.path());
+  for (int table = 0; table < 5; ++table) PutAndFlush(*db, kKeys);
+  const auto blocks = static_cast<double>(AskAbsent(*db, kKeys).data_blocks);
+  const json totals = testing::AskToolForJson("inspect " + directory.path()).at("totals");
+  EXPECT_GT(blocks, 1.0 * kKeys);
+  EXPECT_NEAR(totals.at("wasted_reads").at("default"), blocks / kKeys, 0.02);
+  EXPECT_EQ(totals.at("filtering"), 4);
+  const json advised =
+      testing::AskToolForJson("advise " + directory.path()).at("column_families").at(0);
+  EXPECT_EQ(advised.at("warnings").at(0).at("name"), "optimize_filters_for_hits");
+}
+
 TEST(InspectText, SaysWhyTablesHaveNoFilterAndWhatToDo) {
   const TemporaryDirectory directory;
   PutAndFlush(*Open(OptionsWith(nullptr), directory.path()), 10);

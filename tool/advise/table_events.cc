@@ -300,8 +300,35 @@ void TableEvents::Drop(const std::string& family) {
   }
 }
 
+// CompactRange with change_level moves the tables of a level, and no line tells so: what a level
+// has not any more is what another one has besides, the oldest first, since newer ones came later.
+void TableEvents::FollowUntoldMoves(const std::string& family,
+                                    const std::map<int, LevelSize>& levels) {
+  std::set<std::uint64_t> inputs;
+  for (const auto& [number, job] : jobs_) inputs.insert(job.inputs.begin(), job.inputs.end());
+  std::map<int, std::int64_t> missing;  // tables that the listing has more than are known
+  for (const auto& [level, size] : levels) {
+    missing[level] += static_cast<std::int64_t>(size.tables);
+  }
+  for (const auto& [number, table] : tables_) {
+    if (table.is_installed && table.column_family == family) missing[table.level] -= 1;
+  }
+  auto to = missing.begin();
+  for (auto& [number, table] : tables_) {
+    while (to != missing.end() && to->second <= 0) ++to;
+    if (to == missing.end()) return;
+    const bool may_move = table.is_installed && table.column_family == family &&
+                          missing[table.level] < 0 && inputs.count(number) == 0;
+    if (!may_move) continue;
+    missing[table.level] += 1;
+    to->second -= 1;
+    table.level = to->first;
+  }
+}
+
 void TableEvents::CountUnknown(const std::string& family, const std::map<int, LevelSize>& levels,
                                bool has_bytes) {
+  FollowUntoldMoves(family, levels);
   std::map<int, LevelSize> known;
   for (const auto& [number, table] : tables_) {
     if (!table.is_installed || table.column_family != family) continue;

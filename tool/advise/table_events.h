@@ -75,6 +75,7 @@ class TableEvents {
   void ReadStatistics(const std::string& line);
   void ForgetJobs();
   void Drop(const std::string& family);
+  void FollowUntoldMoves(const std::string& family, const std::map<int, LevelSize>& levels);
   void CountUnknown(const std::string& family, const std::map<int, LevelSize>& levels,
                     bool has_bytes);
 

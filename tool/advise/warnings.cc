@@ -46,11 +46,12 @@ class FamilyWarnings {
   }
 
   bool OptimizesForHits() const {
-    return options_ != nullptr && options_->options.optimize_filters_for_hits && deepest_ > 0;
+    return options_ != nullptr && options_->options.optimize_filters_for_hits;
   }
 
   bool MayGoWithoutFilter(const TableReport& table) const {
-    return OptimizesForHits() && table.location.level == deepest_;
+    return OptimizesForHits() && table.location.level == deepest_ &&
+           (deepest_ > 0 || table.bottommost);
   }
 
   void FindTablesWithoutFilter() {
@@ -98,9 +99,10 @@ class FamilyWarnings {
   void CheckOptimizeForHits() {
     if (!OptimizesForHits()) return;
     Warn("optimize_filters_for_hits",
-         fmt::format("optimize_filters_for_hits is set: level {} has no filters, or does not use "
+         fmt::format("optimize_filters_for_hits is set: {} no filters, or does not use "
                      "them, so a lookup of an absent key reads a table there",
-                     deepest_),
+                     deepest_ > 0 ? fmt::format("level {} has", deepest_)
+                                  : "the oldest table of level 0 has"),
          "unset it, unless nearly all lookups find their key, and compact the column family");
   }
 

@@ -71,9 +71,9 @@ void JudgeUse(Inspection& inspection) {
     const FamilyOptions* family = inspection.OptionsOf(table.location.column_family);
     const bool is_unknown = table.HasFilter() && family == nullptr;
     if (!table.status.ok() || is_unknown) continue;
-    // In level 0 only the last table would count as deepest.
-    const bool at_bottom =
-        table.location.level > 0 && table.location.level == deepest[table.location.column_family];
+    // In level 0 only the last table counts as deepest.
+    const bool at_bottom = table.location.level == deepest[table.location.column_family] &&
+                           (table.location.level > 0 || table.bottommost);
     table.use = UseOf(table.filter, family, at_bottom);
   }
 }

@@ -660,6 +660,25 @@ TEST_F(TableEventLines, CountWhatLevelsHaveBesides) {
   EXPECT_TRUE(Mentions(Unknown(), "3 in level 0 of other, 0 bytes each; "));
 }
 
+TEST_F(TableEventLines, FollowMovesThatNoLineTells) {
+  const auto flush = [&](const std::vector<int>& levels) {
+    Read("[default] [JOB 4] Flushing memtable with next log file: 7");
+    ReadEvent({{"event", "flush_finished"}, {"job", 4}, {"lsm_state", levels}});
+  };
+  for (std::uint64_t number : {8, 9, 10, 11}) Create(number, 3);
+  flush({1, 0, 3});
+  EXPECT_EQ(Tables(), "8:2 9:2 10:2 11:0");
+  EXPECT_EQ(Unknown(), "");
+  flush({1, 2, 3});
+  EXPECT_EQ(Tables(), "8:2 9:2 10:2 11:0");
+  EXPECT_EQ(Unknown(), "2 in level 1 of default, 0 bytes each; ");
+  // A compaction may be listed before the event of its end.
+  Compact(5, {8, 9, 10});
+  Create(12, 4);
+  flush({2, 1, 0});
+  EXPECT_EQ(Tables(), "8:2 9:2 10:2 11:0 12:0");
+}
+
 // A line of a job need not name its family, and a name may look like one of these lines.
 TEST_F(TableEventLines, TellTheFamilyOfAJob) {
   for (const std::string family : {"default", "Jobs", "J", "a]b", "a[b", "a] [b", "[", "x.cc:1"}) {
