@@ -53,12 +53,14 @@ Status AddPolicy(const PolicySetting& policy, rocksdb::ColumnFamilyOptions* fami
   if (!status.ok()) return status;
   rocksdb::BlockBasedTableOptions table_options;
   if (family_options->table_factory != nullptr) {
-    const auto* present =
-        family_options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-    if (present == nullptr) {
+    const rocksdb::TableFactory& factory = *family_options->table_factory;
+    const auto* present = factory.GetOptions<rocksdb::BlockBasedTableOptions>();
+    // A factory around a block-based one has its options, too.
+    const std::string_view name = factory.Name();
+    if (present == nullptr || name != rocksdb::TableFactory::kBlockBasedTableName()) {
       return Status::InvalidArgument(
           "exactbloom: filters are for block-based tables, but the table factory is " +
-          std::string(family_options->table_factory->Name()));
+          std::string(name));
     }
     table_options = *present;
   }

@@ -63,9 +63,10 @@ inline constexpr std::uint64_t kCacheLineBits = 512;
 //   lines    1 .. 2^44
 //   keys     n, 0 .. 2^53; an empty filter has rate 0
 //   probes   k, 1 .. kMaxAnalysisProbes
-// Precision: relative error at most 1e-11 while the rate is a normal double. Time: a millisecond.
-// Errors: NaN for parameters outside their ranges. Source: Putze, Sanders and Singler, Cache-,
-// Hash- and Space-Efficient Bloom Filters, 2007, whose sum is over a Poisson distribution of J.
+// Precision: relative error at most 1e-11 while the rate is a normal double. Time: up to some
+// milliseconds; with 255 probes and nearly full lines two seconds. Errors: NaN for parameters
+// outside their ranges. Source: Putze, Sanders and Singler, Cache-, Hash- and Space-Efficient Bloom
+// Filters, 2007, whose sum is over a Poisson distribution of J.
 double CacheLineFalsePositiveRate(std::uint64_t lines, std::uint64_t keys, int probes);
 
 }  // namespace exactbloom

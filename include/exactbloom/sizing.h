@@ -7,8 +7,9 @@
 // `most_probes` is the largest k to look at, 1 .. kMaxAnalysisProbes; a filter has kMaxProbes.
 //
 // Errors: outside the ranges OptimalProbes returns 0, which is no number of probes, and any other
-// function returns nothing. The functions do not allocate, and throw nothing. More than kMaxProbes
-// take milliseconds and memory, and std::bad_alloc is thrown when it is short.
+// function returns nothing. The functions do not allocate, and throw nothing. Searches take
+// microseconds to some milliseconds, and up to a second for rates below 1e-20. More than kMaxProbes
+// take up to seconds, and memory: std::bad_alloc is thrown when it is short.
 #pragma once
 
 #include <cstdint>

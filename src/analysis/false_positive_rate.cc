@@ -19,7 +19,10 @@ ScaledNumber WholeFilterRate(BloomKind kind, std::uint64_t bits, std::uint64_t k
   const std::uint64_t size = classic ? k : 1;
   const std::uint64_t count = classic ? keys : keys * k;
   const double share = static_cast<double>(size) / static_cast<double>(bits);
-  const double expected_fill = -std::expm1(static_cast<double>(count) * std::log1p(-share));
+  const double log_zeros = static_cast<double>(count) * std::log1p(-share);
+  // The probability that any bit of a key is a zero is at most this, and less than a rounding.
+  if (probes * std::exp(log_zeros) < 0x1p-54) return {1.0, 0};
+  const double expected_fill = -std::expm1(log_zeros);
   RateChain chain(bits, probes, expected_fill);
   chain.AddCommittees(count, size);
   return {classic ? chain.AllOnes(probes) : chain.AllDrawsOne(probes),

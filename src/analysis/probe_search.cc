@@ -72,10 +72,13 @@ class ProbeSearch {
 // well.
 int ProbesByBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int limit) {
   const int k = UsualProbes(bits, keys, limit);
-  if (k + 1 > limit) return 0;
   const auto bounds_of = [&](int probes) {
     return *FalsePositiveRateBounds(kind, bits, keys, probes);
   };
+  if (k == limit) {
+    const double high = bounds_of(k).high * (1.0 + kRounding);
+    return k > 1 && high >= kLeastBound && high < bounds_of(k - 1).low ? k : 0;
+  }
   const Interval first = bounds_of(k);
   const Interval second = bounds_of(k + 1);
   const double best = std::min(first.high, second.high) * (1.0 + kRounding);

@@ -25,9 +25,9 @@ namespace {
 constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 53;
 
 // Returns the most keys that fit. They do up to some number, and beyond it here and there, but not
-// for `step` keys in a row.
+// for `step` keys in a row, or that share of the keys.
 template <typename Fits>
-std::uint64_t FindMostKeys(std::uint64_t step, Fits fits) {
+std::uint64_t FindMostKeys(std::uint64_t step, Fits fits, double share = 0.0) {
   std::uint64_t low = 0;
   std::uint64_t high = kMostKeys;
   while (low < high) {
@@ -38,6 +38,8 @@ std::uint64_t FindMostKeys(std::uint64_t step, Fits fits) {
       high = middle - 1;
     }
   }
+  constexpr double kMostOfShare = 4096.0;  // larger blocks are of one kind up to the end
+  step += static_cast<std::uint64_t>(std::min(kMostOfShare, share * static_cast<double>(low)));
   for (std::uint64_t keys = std::min(low + step, kMostKeys); keys > low; --keys) {
     if (fits(keys)) return keys;
   }
@@ -239,10 +241,17 @@ std::uint64_t Planner::KeysThatFit(std::uint64_t block_bytes) const {
   constexpr double kMostStep = 4096.0;
   const auto step =
       static_cast<std::uint64_t>(std::min(kMostStep, step_bits / options.bits_per_key));
-  return FindMostKeys(step, [&](std::uint64_t keys) {
+  const auto fits = [&](std::uint64_t keys) {
     const Size size = SizeBlock(keys);
     return !size.is_cut && size.bytes <= block_bytes;
-  });
+  };
+  // Up to as many bits a Ribbon filter, which has at most kMaxRibbonBitsPerKey, may have a lower
+  // rate than a Bloom filter, by their rounding for one number of keys and not for the next.
+  constexpr double kNearestRates = 45.0;
+  const bool may_shrink = !options.kind && options.bits_per_key > kMaxRibbonBitsPerKey &&
+                          options.bits_per_key < kNearestRates;
+  return FindMostKeys(step, fits,
+                      may_shrink ? options.bits_per_key / kMaxRibbonBitsPerKey - 1.0 : 0.0);
 }
 
 }  // namespace filter

@@ -43,7 +43,7 @@ double AzumaHoeffdingDeviation(std::uint64_t bits, std::uint64_t keys, int probe
   if (!(probability > 0.0 && probability <= 1.0)) return kNotANumber;
   const double draws = static_cast<double>(keys) * probes;
   const double steps = std::min(draws, static_cast<double>(bits));
-  return std::sqrt(0.5 * steps * std::log(2.0 / probability));
+  return std::sqrt(0.5 * steps * (kLn2 - std::log(probability)));
 }
 
 std::optional<Interval> FactorialMomentBounds(BloomKind kind, std::uint64_t bits,
@@ -52,10 +52,11 @@ std::optional<Interval> FactorialMomentBounds(BloomKind kind, std::uint64_t bits
   const auto ones = MomentsOfOnes(kind, bits, keys, probes);
   if (!ones) return std::nullopt;
   const auto m = static_cast<double>(bits);
-  Interval bounds{1.0, 1.0};
+  // A factor of zero counts before the others overflow.
+  Interval bounds{ones->mean > r - 1 ? 1.0 : 0.0, m > r - 1 ? 1.0 : 0.0};
   for (int i = 0; i < r; ++i) {
-    bounds.low *= std::max(0.0, ones->mean - i);
-    bounds.high *= std::max(0.0, m - i) * (ones->mean / m);
+    if (bounds.low != 0.0) bounds.low *= ones->mean - i;
+    if (bounds.high != 0.0) bounds.high *= (m - i) * (ones->mean / m);
   }
   return bounds;
 }

@@ -12,10 +12,10 @@ std::optional<Interval> WilsonInterval(std::uint64_t successes, std::uint64_t tr
   if (!in_range) return std::nullopt;
   if (trials == 0) return Interval{0.0, 1.0};
   const double rate = static_cast<double>(successes) / static_cast<double>(trials);
-  const double t = static_cast<double>(trials) / dispersion;
-  const double z2 = z * z;
-  const double center = (rate + z2 / (2.0 * t)) / (1.0 + z2 / t);
-  const double half = z / (1.0 + z2 / t) * std::sqrt(rate * (1.0 - rate) / t + z2 / (4.0 * t * t));
+  const double q = z / static_cast<double>(trials) * dispersion * z;
+  if (!std::isfinite(q)) return Interval{0.0, 1.0};
+  const double center = (rate + q / 2.0) / (1.0 + q);
+  const double half = std::sqrt(rate * (1.0 - rate) * q + q * q / 4.0) / (1.0 + q);
   // At an end of the range the interval ends there, too; rounding must not change that, nor exclude
   // the rate.
   return Interval{successes == 0 ? 0.0 : std::clamp(center - half, 0.0, rate),

@@ -85,6 +85,7 @@ double ApproximateValley(std::uint64_t bits, int probes) {
     return LogBloomRate(m, keys, probes + 1) < LogBloomRate(m, keys, probes);
   };
   double low = 0.25 * kLn2 * m / (probes + 1);
+  while (!more_probes_win(low)) low /= 2.0;  // where k is near m
   double high = 4.0 * kLn2 * m / probes;
   while (high - low > 1e-13 * high) {
     const double middle = low + (high - low) / 2.0;
@@ -96,6 +97,10 @@ double ApproximateValley(std::uint64_t bits, int probes) {
 std::optional<std::uint64_t> ExactValley(BloomKind kind, std::uint64_t bits, int probes) {
   if (!HasValley(bits, probes)) return std::nullopt;
   const auto fewer_win = [&](std::uint64_t keys) {
+    // The rate of one key is 1 / C(m, k) or 1 / C(m, k + 1), which may be the same.
+    if (keys == 1 && kind == BloomKind::kClassic) {
+      return 2 * static_cast<std::uint64_t>(probes) + 1 >= bits;
+    }
     return Log2FalsePositiveRate(kind, bits, keys, probes) <=
            Log2FalsePositiveRate(kind, bits, keys, probes + 1);
   };

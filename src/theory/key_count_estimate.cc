@@ -88,9 +88,11 @@ class KeyEffect {
     const double deviation = Deviation(shared) / m_ * std::exp(-shared * log_zero_);
     const double of_zeros = std::exp(-shared * log_zero_) * std::expm1(-first_alone * log_zero_) *
                             std::expm1(-second_alone * log_zero_) / m_;
-    const double of_pairs = (1.0 - 1.0 / m_) * std::exp(shared * log_pair_) *
-                            std::expm1(first_alone * log_pair_) *
-                            std::expm1(second_alone * log_pair_);
+    // No two bits are zeros with a probability of 0, unless there are no keys.
+    const auto log_pairs = [this](double keys) { return keys == 0.0 ? 0.0 : keys * log_pair_; };
+    const double of_pairs = (1.0 - 1.0 / m_) * std::exp(log_pairs(shared)) *
+                            std::expm1(log_pairs(first_alone)) *
+                            std::expm1(log_pairs(second_alone));
     return (deviation * deviation + of_zeros + of_pairs) / (log_zero_ * log_zero_);
   }
 

@@ -271,6 +271,19 @@ double Occupancy::BinomialMoment(int r) const {
   return moment;
 }
 
+// r! C(m,r) D_r, likewise: the binomial moment may be too small for a double where this is not.
+double Occupancy::FactorialMoment(int r) const {
+  if (r < 0 || r > kMaxMoment) return std::numeric_limits<double>::quiet_NaN();
+  if (r == 0) return 1.0;
+  const auto m = static_cast<double>(bits_);
+  const RateChain chain = ChainOf(departments_, shared_, bits_, r, Mean() / m);
+  double moment = chain.AllOnes(r);
+  for (int i = 0; i < r; ++i) {
+    moment *= std::ldexp(std::max(0.0, m - i), -chain.ScaleExponent());
+  }
+  return moment;
+}
+
 double Occupancy::FalsePositiveRate(BloomKind kind, int probes) const {
   if (!analysis::IsGeometry(kind, bits_, 0, probes)) {
     return std::numeric_limits<double>::quiet_NaN();
@@ -280,12 +293,6 @@ double Occupancy::FalsePositiveRate(BloomKind kind, int probes) const {
   const double scaled =
       kind == BloomKind::kClassic ? chain.AllOnes(probes) : chain.AllDrawsOne(probes);
   return std::ldexp(scaled, -probes * chain.ScaleExponent());
-}
-
-double Occupancy::FactorialMoment(int r) const {
-  double moment = BinomialMoment(r);
-  for (int i = 2; i <= r; ++i) moment *= i;
-  return moment;
 }
 
 double Occupancy::RawMoment(int r) const {

@@ -21,13 +21,14 @@ class SizeDistribution {
   // Draws a bit out of m that differs from `drawn` others of the same committee, all of which are
   // ones by now: it is one of the other ones, or one of the zeros.
   void DrawBit(double m, double drawn) {
-    const double each = 1.0 / (m - drawn);
+    // Divided each, since the rounding of 1 / rest would be the same in every draw, and add up.
+    const double rest = m - drawn;
     values_.push_back(0.0);
     double x = static_cast<double>(first_ + values_.size() - 1);
     for (std::size_t i = values_.size() - 1; i > 0; --i, x -= 1.0) {
-      values_[i] = values_[i] * ((x - drawn) * each) + values_[i - 1] * ((m - x + 1.0) * each);
+      values_[i] = values_[i] * ((x - drawn) / rest) + values_[i - 1] * ((m - x + 1.0) / rest);
     }
-    values_[0] *= (x - drawn) * each;
+    values_[0] *= (x - drawn) / rest;
     Trim();
   }
 

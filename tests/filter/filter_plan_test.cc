@@ -357,6 +357,16 @@ TEST_P(AnyPlan, KeysThatFitIsTheMostThatFit) {
   }
 }
 
+// Between these bits the kinds take turns, and a Ribbon filter is smaller.
+TEST(ChosenPlan, KeysThatFitIsTheMostThatFitWhereKindsTakeTurns) {
+  for (const double bits_per_key : {39.5, 42.0, 44.0}) {
+    SCOPED_TRACE(bits_per_key);
+    const FilterBuilder builder = BuilderOf(std::nullopt, bits_per_key);
+    ASSERT_NO_FATAL_FAILURE(ExpectMostKeys(builder, 2'000, 1'000, 119));
+  }
+  EXPECT_EQ(BuilderOf(std::nullopt, 42.0).KeysThatFit(5'635), 1'498U);
+}
+
 TEST_P(AnyPlan, KeysThatFitIsTheMostThatFitOfARate) {
   for (const double rate : {0.5, 0.1, 0.01, 1e-6}) {
     const FilterBuilder builder = BuilderOf(GetParam(), 10.0, rate);

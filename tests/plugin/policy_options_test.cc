@@ -482,6 +482,38 @@ TEST(SetFilterPolicy, TakesTheOptionsOfEachPolicy) {
 }
 
 // The options that a program has stay as they were.
+// Around a block-based one, whose options it hands out. Clone overrides in later versions only.
+class OuterFactory : public rocksdb::TableFactory {
+ public:
+  const char* Name() const { return "Outer"; }
+  const Customizable* Inner() const { return inner_.get(); }
+  using TableFactory::NewTableReader;
+  Status NewTableReader(const rocksdb::ReadOptions& read_options,
+                        const rocksdb::TableReaderOptions& options,
+                        std::unique_ptr<rocksdb::RandomAccessFileReader>&& file,
+                        std::uint64_t file_size, std::unique_ptr<rocksdb::TableReader>* reader,
+                        bool prefetches) const {
+    return inner_->NewTableReader(read_options, options, std::move(file), file_size, reader,
+                                  prefetches);
+  }
+  rocksdb::TableBuilder* NewTableBuilder(const rocksdb::TableBuilderOptions& options,
+                                         rocksdb::WritableFileWriter* file) const {
+    return inner_->NewTableBuilder(options, file);
+  }
+  std::unique_ptr<TableFactory> Clone() const { return nullptr; }
+
+ private:
+  std::unique_ptr<TableFactory> inner_{rocksdb::NewBlockBasedTableFactory()};
+};
+
+TEST(SetFilterPolicy, KeepsAFactoryAroundABlockBasedOne) {
+  rocksdb::Options options;
+  const auto outer = std::make_shared<OuterFactory>();
+  options.table_factory = outer;
+  ExpectWords(SetFilterPolicy(&options), {"the table factory is Outer"});
+  EXPECT_EQ(options.table_factory, outer);
+}
+
 TEST(SetFilterPolicy, RefusesBadOptions) {
   rocksdb::Options options;
   const auto refuses = [&](const PolicySetting& setting, const std::string& words) {

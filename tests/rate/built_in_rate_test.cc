@@ -77,6 +77,19 @@ TEST(BuiltInBloom, HasTheLinesAndTheProbesOfRocksDB) {
   }
 }
 
+// Of one millibit more than whole lines hold.
+TEST(BuiltInBloom, HasALineMoreForLessThanABit) {
+  for (const auto& [keys, millibits] :
+       {std::pair{25, 20'500}, {41, 12'500}, {491, 7'300}, {1997, 9'999}}) {
+    BuiltIn filter(millibits / 1000.0);
+    EXPECT_EQ(tool::BuiltInBloomOf(static_cast<std::uint64_t>(keys),
+                                   static_cast<std::uint64_t>(millibits))
+                  .BlockBytes(),
+              filter.Build(1, static_cast<std::uint64_t>(keys)).size())
+        << keys << " " << millibits;
+  }
+}
+
 // The seeds are fixed, so the outcome is always the same. 0.4% is two deviations of the measurement
 // with the fewest false positives.
 TEST(BuiltInBloom, HasTheExactRateOfItsLines) {

@@ -130,6 +130,19 @@ TEST(Bounds, HaveLimitsAndAnswerNonsenseWithNaN) {
   EXPECT_DOUBLE_EQ(AzumaHoeffdingDeviation(10, 1, 3, 1.0), std::sqrt(1.5 * std::log(2.0)));
   EXPECT_DOUBLE_EQ(AzumaHoeffdingDeviation(10, 10, 4, 0.5), std::sqrt(5.0 * std::log(4.0)));
   EXPECT_LT(GoelGuptaBound(100, 1, 3), 0.1);
+  EXPECT_NEAR(AzumaHoeffdingDeviation(1'000'000, 100'000, 7, 1e-310), 15'813.0, 1.0);
+}
+
+// Whose factors overflow before one of them is zero.
+TEST(FactorialMomentBounds, AreZeroOfMoreBitsThanThereAre) {
+  const auto of_many = FactorialMomentBounds(BloomKind::kStandard, 1000, 32, 7, 255);
+  EXPECT_EQ(of_many->low, 0.0);
+  EXPECT_GT(of_many->high, 1e300);
+  for (const std::uint64_t bits : {200, 240}) {
+    const auto bounds = FactorialMomentBounds(BloomKind::kStandard, bits, 2000, 7, 255);
+    EXPECT_EQ(bounds->low, 0.0);
+    EXPECT_EQ(bounds->high, 0.0);
+  }
 }
 
 }  // namespace

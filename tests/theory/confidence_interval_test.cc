@@ -37,6 +37,12 @@ TEST(WilsonInterval, StaysWithinZeroAndOne) {
   EXPECT_GT(WilsonInterval(0, 100, kZ999)->high, 0.0);
   EXPECT_EQ(WilsonInterval(100, 100, kZ999)->high, 1.0);
   EXPECT_LT(WilsonInterval(100, 100, kZ999)->low, 1.0);
+  for (const auto& interval : {WilsonInterval(1, 10, 1e155), WilsonInterval(1, 10, 1e100),
+                               WilsonInterval(1, 10, 10.0, 1e308)}) {
+    EXPECT_NEAR(interval->low, 0.0, 1e-15);
+    EXPECT_NEAR(interval->high, 1.0, 1e-15);
+  }
+  EXPECT_EQ(WilsonInterval(1, 10, 0.0, 1e308)->high, 0.1);
 }
 
 TEST(WilsonInterval, HoldsTheRate) {

@@ -153,6 +153,32 @@ TEST(Valleys, AreWhereTheOptimalProbesChange) {
   }
 }
 
+// The rates of one key and k or k + 1 of 2k + 1 bits are the same.
+TEST(Valleys, OfOneKeyAreExact) {
+  for (int k = 1; k < kMaxAnalysisProbes; ++k) {
+    EXPECT_EQ(ExactValley(kClassic, 2 * static_cast<std::uint64_t>(k) + 1, k), 1U) << k;
+  }
+}
+
+// Of nearly as many probes as bits, where few keys are at the valley; by mpmath with 40 digits.
+TEST(Valleys, OfNearlyAllBitsKeepTheirDigits) {
+  EXPECT_NEAR(ApproximateValley(5, 3) / 0.150128798391109, 1.0, 1e-11);
+  EXPECT_NEAR(ApproximateValley(20, 15) / 0.0805946746341772, 1.0, 1e-11);
+  EXPECT_NEAR(ApproximateValley(100, 90) / 0.00775408654379508, 1.0, 1e-11);
+  EXPECT_NEAR(ApproximateValley(400, 254) / 0.242305354333182, 1.0, 1e-11);
+  EXPECT_NEAR(ApproximateValley(257, 254) / 4.96018311693953e-11, 1.0, 1e-11);
+}
+
+TEST(Efficiency, OfAFilterThatLetsAllPassIsZero) {
+  for (const BloomKind kind : kKinds) {
+    for (const std::uint64_t bits : {8, 49, 100, 1000}) {
+      for (const std::uint64_t keys : {std::uint64_t{1'000'000'000'000}, std::uint64_t{1} << 53}) {
+        EXPECT_LE(Efficiency(kind, bits, keys, 7), 1e-11) << bits << " " << keys;
+      }
+    }
+  }
+}
+
 TEST(Valleys, AreNearTheApproximation) {
   // Between one and two probes e^(-n/m) is the golden ratio's inverse.
   const double golden = std::log((1.0 + std::sqrt(5.0)) / 2.0);

@@ -258,6 +258,17 @@ TEST(SharedKeys, OfEqualFiltersAreAllKeys) {
   EXPECT_NEAR(estimate->keys, EstimateKeys(BloomKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
 }
 
+// Where any key leaves one zero at most, no two bits are zeros.
+TEST(SharedKeys, OfKeysThatSetAllBitsButOneHaveAnInterval) {
+  const auto one = EstimateSharedKeys(BloomKind::kClassic, 8, 7, 7, 7, 7, kZ999);
+  EXPECT_EQ(one->keys, 1.0);
+  EXPECT_EQ(one->interval.low, 1.0);
+  EXPECT_EQ(one->interval.high, 1.0);
+  const auto none = EstimateSharedKeys(BloomKind::kClassic, 8, 0, 7, 7, 7, kZ999);
+  EXPECT_EQ(none->interval.low, 0.0);
+  EXPECT_EQ(none->interval.high, 0.0);
+}
+
 // Where nothing is shared the variance is h(n1 + n2) - h(n1) - h(n2), with h(n) the variance of the
 // logarithm of the zeros: in a small filter a double has digits enough to subtract.
 TEST(SharedKeys, HaveTheVarianceOfTheZeros) {

@@ -420,6 +420,22 @@ TEST(Occupancy, MomentsOfLargeCommitteesKeepTheirDigits) {
   }
 }
 
+// By exact fractions, where the binomial moment is too small for a double.
+TEST(Occupancy, FactorialMomentsKeepTheirDigits) {
+  const auto moment = [](std::uint64_t bits) {
+    return Occupancy::OfIntersection(bits, {{{1, 72}}, {{1, 72}}})->FactorialMoment(72);
+  };
+  EXPECT_NEAR(moment(800'000) / 3.54916e-218, 1.0, 1e-5);
+  EXPECT_NEAR(moment(900'000) / 7.3671e-222, 1.0, 1e-4);
+  EXPECT_NEAR(moment(1'000'000) / 3.7401e-225, 1.0, 1e-4);
+}
+
+// The roundings of many draws do not add up.
+TEST(Occupancy, MassFunctionOfManyDrawsKeepsItsDigits) {
+  EXPECT_NEAR(Occupancy::OfFilter(BloomKind::kStandard, 49, 10'000'000, 1)->Pmf()->At(49), 1.0,
+              kMassError);
+}
+
 // A mass function that takes a minute is computed, of hours refused.
 TEST(Occupancy, MassFunctionTellsItsCost) {
   const auto steps = [](std::uint64_t bits) {

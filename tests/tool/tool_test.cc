@@ -183,6 +183,13 @@ TEST(Plan, OfBloomfilterHasCacheLines) {
   EXPECT_EQ(testing::AskTool("plan --keys 1e6 --fpr 1e-25 --kind bloomfilter").status, 2);
 }
 
+TEST(Plan, OfBloomfilterHasTheFewestBitsOfARate) {
+  const json plan = AskJson("plan --keys 1e6 --fpr 3.42e-5 --kind bloomfilter");
+  EXPECT_EQ(plan.at("policy"), "bloomfilter:25.479");
+  EXPECT_LE(plan.at("rate"), 3.42e-5);
+  EXPECT_LE(AskJson("plan --keys 1e6 --fpr 3e-5 --kind bloomfilter").at("rate"), 3e-5);
+}
+
 // RocksDB makes no filters below 0.5 bits per key, and of 1 bit per key below 1.
 TEST(Plan, OfBloomfilterHasOneBitPerKeyAtLeast) {
   for (const char* asked : {"--bits-per-key 0.5", "--bits-per-key 0.7", "--fpr 0.9"}) {

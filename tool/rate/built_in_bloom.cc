@@ -31,7 +31,7 @@ std::uint64_t BuiltInBloom::BlockBytes() const {
 BuiltInBloom BuiltInBloomOf(std::uint64_t keys, std::uint64_t millibits_per_key) {
   constexpr std::uint64_t kMillibitsOfLine = 1000 * kCacheLineBits;
   BuiltInBloom filter;
-  filter.lines = (keys * millibits_per_key + kMillibitsOfLine - 1000) / kMillibitsOfLine;
+  filter.lines = (keys * millibits_per_key + kMillibitsOfLine - 1) / kMillibitsOfLine;
   if (filter.lines == 0) filter.lines = 1;
   filter.probes = ProbesOf(millibits_per_key);
   filter.rate = CacheLineFalsePositiveRate(filter.lines, keys, filter.probes);

@@ -197,6 +197,9 @@ std::uint64_t BuiltInMillibits(const PlanArguments& arguments) {
   constexpr std::uint64_t kNone = kFewestBuiltInMillibits - 1;
   std::uint64_t low = kNone;
   std::uint64_t high = kMost + 1;
+  // Behind it RocksDB takes a probe less, and the rate rises.
+  constexpr std::uint64_t kMostProbesEnd = 25'501;
+  if (arguments.rate) (is_enough(kMostProbesEnd) ? high : low) = kMostProbesEnd;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
     (is_enough(middle) ? high : low) = middle;

@@ -50,6 +50,9 @@ void PrintRibbonRate(const RateArguments& arguments) {
   options.kind = FilterKind::kRibbon;
   const auto plan = FilterBuilder::Create(options)->PlanWithin(keys, arguments.bits / 8);
   if (!plan) RefuseRate("no Ribbon filter is that small");
+  if (plan->Kind() != FilterKind::kRibbon || plan->IsCut()) {
+    RefuseRate("one block cannot hold a Ribbon filter of so many keys");
+  }
   const double rate = plan->FalsePositiveRate();
   const std::uint64_t bytes = plan->BlockBytes();
   std::optional<double> efficiency;

@@ -49,7 +49,7 @@ struct EfficiencyPeak {
 };
 
 // Returns the highest efficiency of a filter with `probes` probes over all whole numbers of keys.
-//   bits     m, 2 .. 1e12
+//   bits     m, 2 .. 2^53
 //   probes   as for FalsePositiveRate, and less than `bits`
 // The search starts from (76) and goes on while the efficiency rises. Precision: as Efficiency.
 std::optional<EfficiencyPeak> PeakEfficiency(BloomKind kind, std::uint64_t bits, int probes);
