@@ -454,6 +454,10 @@ std::string VerdictOf(const Advice& advice) {
     return fmt::format("Advice: keep {} for {}, and compact, since the tables have other filters.",
                        all.policy, families);
   }
+  if (all.ReadsNothingInVain()) {
+    return fmt::format("Advice: keep {} for {}; no lookup reads a table in vain.", all.policy,
+                       families);
+  }
   return fmt::format("Advice: keep {} for {}; no other wastes {:g} times fewer reads.", all.policy,
                      families, kLeastGain);
 }

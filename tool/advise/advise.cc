@@ -148,7 +148,10 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
 void Complete(const Inspection& inspection, FamilyAdvice* advice) {
   advice->candidates = FindCandidates(advice->trees, advice->base, advice->memory, advice->present);
   if (advice->candidates.empty()) {
-    advice->refusal = WhyNoCandidates(advice->trees.front(), advice->base, advice->memory);
+    if (advice->ReadsNothingInVain() && advice->Kept().bytes <= advice->memory) return;
+    const auto asked = std::find_if(advice->trees.begin(), advice->trees.end(), IsAsked);
+    advice->refusal = WhyNoCandidates(asked == advice->trees.end() ? advice->trees.front() : *asked,
+                                      advice->base, advice->memory, advice->present);
     return;
   }
   Decide(advice);
@@ -248,6 +251,10 @@ FilterSums FamilyAdvice::Now() const {
   FilterSums now;
   for (const Tree& tree : trees) now.Add(tree.Now());
   return now;
+}
+
+bool FamilyAdvice::ReadsNothingInVain() const {
+  return present == 1.0 && std::none_of(trees.begin(), trees.end(), IsAsked);
 }
 
 bool Advice::SeeksOnly() const {

@@ -43,8 +43,13 @@ inline constexpr double kMostAdvisedBits = 20.0;
 std::vector<TreePlan> FindCandidates(const std::vector<Tree>& trees, const PolicyOptions& base,
                                      std::uint64_t memory, double present = 0.0);
 
+// Whether any lookup asks a table of it that lacks the key.
+bool IsAsked(const Tree& tree);
+
 // Returns why there are no candidates for a tree.
-std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory);
+//   present   as for FindCandidates
+std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory,
+                            double present = 0.0);
 
 // Returns the index of the simplest candidate with which lookups read at most kWorthwhileGain more
 // than with the first, or kLibraryGain for ribbonfilter; of equally simple ones the first.
@@ -111,6 +116,10 @@ struct FamilyAdvice {
   std::uint64_t Keys() const;
   std::uint64_t Runs() const;
   FilterSums Now() const;
+  // Of the tables rewritten with the present setting, where that is known.
+  FilterSums Kept() const { return rewritten ? rewritten->filters : Now(); }
+  // Since all lookups find their key before they ask another table.
+  bool ReadsNothingInVain() const;
   // Nothing if the setting stays.
   const TreePlan* Best() const { return best ? &candidates[*best] : nullptr; }
   // After the advice is followed.

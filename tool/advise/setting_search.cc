@@ -53,15 +53,31 @@ int MostSteps(const TreePlan& setting, const std::vector<Tree>& trees, std::uint
   return std::min(fits, static_cast<int>(std::floor(average * kStepsPerBit)));
 }
 
+// The trees, those of one sorted run with a second one: lookups of the keys in the first run read
+// nothing in vain, but each asks the table of the next flush.
+std::vector<Tree> WithNextFlush(std::vector<Tree> trees) {
+  constexpr std::uint64_t kPart = 10;  // of the keys, as a level has of those below
+  for (Tree& tree : trees) {
+    if (tree.Runs() != 1) continue;
+    TableGroup flush;
+    flush.tables = 1;
+    flush.keys = flush.most_keys = std::max<std::uint64_t>(1, tree.Keys() / kPart);
+    flush.asked = 1.0;
+    tree.levels[0].push_back(flush);
+  }
+  return trees;
+}
+
 // Of these steps, the fewest that cost no more than kFreeReads of all reads; all of them where
 // lookups find no key.
 int FewestSteps(const TreePlan& setting, const std::vector<Tree>& trees, int most, double present) {
-  if (present == 0.0) return most;
+  if (present == 0.0 || most == 0) return most;
+  const std::vector<Tree> flushed = WithNextFlush(trees);
   const int usual = static_cast<int>(OptionOf(setting, kUsualBits) * kStepsPerBit);
-  const double wasted = WithSteps(setting, std::max(usual, most), trees).filters.wasted_reads;
+  const double wasted = WithSteps(setting, std::max(usual, most), flushed).filters.wasted_reads;
   const double read = present * static_cast<double>(trees.size());
   const int too_few = LastStep(0, most, [&](int steps) {
-    const double then = WithSteps(setting, steps, trees).filters.wasted_reads;
+    const double then = WithSteps(setting, steps, flushed).filters.wasted_reads;
     return model::MoreReads(wasted, then, read) > kFreeReads;
   });
   return too_few + 1;
@@ -104,7 +120,8 @@ std::vector<TreePlan> KindsOfSettings(const std::vector<Tree>& trees, const Poli
   return kinds;
 }
 
-// Whether any lookup asks a table of it that lacks the key.
+}  // namespace
+
 bool IsAsked(const Tree& tree) {
   for (const auto& [level, groups] : tree.levels) {
     for (const TableGroup& group : groups) {
@@ -113,8 +130,6 @@ bool IsAsked(const Tree& tree) {
   }
   return false;
 }
-
-}  // namespace
 
 std::vector<TreePlan> FindCandidates(const std::vector<Tree>& trees, const PolicyOptions& base,
                                      std::uint64_t memory, double present) {
@@ -133,7 +148,14 @@ std::vector<TreePlan> FindCandidates(const std::vector<Tree>& trees, const Polic
   return candidates;
 }
 
-std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory) {
+std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory,
+                            double present) {
+  if (!IsAsked(tree) && present == 1.0) {
+    return fmt::format(
+        "no lookup reads a table of column family {} in vain, so that no other setting is better "
+        "than the present one, which takes more than {}",
+        Escaped(tree.column_family), FormatBytes(memory));
+  }
   if (!IsAsked(tree)) {
     return fmt::format(
         "no lookup asks a table of column family {} that lacks its key: the keys are "

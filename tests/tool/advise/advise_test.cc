@@ -273,6 +273,51 @@ TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
   EXPECT_GE(more["filter_bytes"], 14 * 1024 * 0.97);
 }
 
+// A lookup that finds its key in the only run of a tree asks no other table.
+TEST_F(AdviseCommand, KeepsTheSettingWhereNoLookupReadsInVain) {
+  fs::remove_all(path());
+  {
+    const Database db = Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path());
+    PutAndFlush(*db, kKeys);
+    MoveDown(*db, 2);
+  }
+  std::ofstream(path() + "/LOG", std::ios::app)
+      << "Uptime(secs): 20.0 total, 20.0 interval\nrocksdb.memtable.miss COUNT : 3000\n"
+      << "rocksdb.l2andup.hit COUNT : 3000\n";
+  for (const std::string arguments :
+       {path(), path() + "/LOG", "--present 1 " + path(), "--details " + path()}) {
+    const testing::Outcome outcome = AskTool("advise " + arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(Mentions(outcome.out, "Advice: keep bloomfilter:10")) << arguments;
+    EXPECT_EQ(outcome.out.find("No advice"), std::string::npos) << outcome.out;
+  }
+  const json report = AskToolForJson("advise " + path());
+  EXPECT_EQ(report.at("verdict"),
+            "Advice: keep bloomfilter:10:false for column family default; no lookup reads a table "
+            "in vain.");
+  EXPECT_TRUE(report.at("all").at("refusal").is_null());
+  EXPECT_TRUE(report.at("all").at("advice").is_null());
+  ExpectRefusal(AskTool("advise --memory 100 " + path()),
+                "no lookup reads a table of column family default in vain");
+}
+
+TEST_F(AdviseCommand, GivesTheSettingAlsoToAColumnFamilyThatReadsNothingInVain) {
+  {
+    Database db = Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path());
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "another", &other).ok());
+    PutAndFlush(*db, kKeys, "value", 0, other);
+    db->DestroyColumnFamilyHandle(other);
+  }
+  const json report = AskToolForJson("advise --present 1 " + path());
+  for (const json& family : report.at("column_families")) {
+    EXPECT_TRUE(family.at("refusal").is_null()) << family;
+  }
+  EXPECT_EQ(report.at("all").at("keys"), 4 * kKeys);
+  EXPECT_TRUE(Mentions(report.at("verdict"), "for all 2 column families"));
+  ExpectRefusal(AskTool("advise --present 0.99 --memory 20 " + path()), "the memory is too small");
+}
+
 TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
   {
     Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());

@@ -107,6 +107,36 @@ TEST(SettingSearch, SaysWhyThereIsNoSetting) {
   EXPECT_TRUE(Mentions(WhyNoCandidates(not_asked, {}, 20'000), "no lookup asks a table"));
 }
 
+TEST(SettingSearch, TakesNoMoreThanTheMemoryWhereLookupsFindKeys) {
+  const Tree tree = TreeOf({1000, 10'000});
+  EXPECT_TRUE(tool::FindCandidates({tree}, {}, 10, 0.5).empty());
+  for (const std::uint64_t memory : {200, 1000, 5000}) {
+    for (const TreePlan& candidate : tool::FindCandidates({tree}, {}, memory, 0.5)) {
+      EXPECT_LE(candidate.filters.bytes, memory) << candidate.policy;
+    }
+  }
+}
+
+// Lookups of keys in the only run ask the table of the next flush before it.
+TEST(SettingSearch, LeavesATreeOfOneRunTheBitsThatItsNextFlushNeeds) {
+  constexpr double kPresent = 0.9997;
+  Tree one = TreeOf({100'000});
+  one.levels[1][0].asked = 1.0 - kPresent;
+  Tree flushed = one;
+  flushed.levels[0] = {{1, 2000, false, 1.0, {}, {}, 2000}};
+  Tree small = TreeOf({100, 1000});  // beside which the other has the most keys
+  for (const std::vector<Tree>& trees : {std::vector<Tree>{one}, {one, small}}) {
+    const std::vector<TreePlan> candidates =
+        tool::FindCandidates(trees, {}, BytesAt(one, 10), kPresent);
+    EXPECT_GE(candidates.size(), 3U);
+    for (const TreePlan& candidate : candidates) {
+      const double wasted =
+          PlanOf(candidate.options, flushed, candidate.ribbonfilter).filters.wasted_reads;
+      EXPECT_LT(wasted, 0.02) << candidate.policy;
+    }
+  }
+}
+
 TEST(SettingSearch, KeepsBudgetAndSeed) {
   PolicyOptions plain;
   plain.hash_seed = 7;
