@@ -458,6 +458,12 @@ std::string VerdictOf(const Advice& advice) {
     return fmt::format("Advice: keep {} for {}; no lookup reads a table in vain.", all.policy,
                        families);
   }
+  if (all.present > 0.0) {
+    return fmt::format(
+        "Advice: keep {} for {}; with no other do lookups read {:g} times fewer tables, or as few "
+        "with {:g} times smaller filters.",
+        all.policy, families, kLeastGain, kLeastGain);
+  }
   return fmt::format("Advice: keep {} for {}; no other wastes {:g} times fewer reads.", all.policy,
                      families, kLeastGain);
 }

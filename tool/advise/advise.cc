@@ -91,23 +91,25 @@ std::uint64_t MemoryOf(const FamilyAdvice& family, double all_keys,
   return now > 0 ? now : static_cast<std::uint64_t>(by_default);
 }
 
+// Whether these filters are worth a change of the present setting. Where lookups find keys, fewer
+// bytes are, since filters save few reads.
+bool AreWorthwhile(const FilterSums& filters, const FamilyAdvice& advice) {
+  const FilterSums kept = advice.Kept();
+  const bool saves_memory =
+      advice.present > 0.0 &&
+      kLeastGain * static_cast<double>(filters.bytes) < static_cast<double>(kept.bytes);
+  return kept.bytes > advice.memory || saves_memory ||
+         advice.Reads(kept) > kLeastGain * advice.Reads(filters);
+}
+
 // Advises a candidate, or to keep the present setting if none is worth the change.
 void Decide(FamilyAdvice* advice) {
   const double read = advice->present * static_cast<double>(advice->trees.size());
-  const std::size_t candidate = Choose(advice->candidates, read);
-  const FilterSums& best = advice->candidates[candidate].filters;
-  const FilterSums now = advice->Now();
-  const FilterSums present = advice->rewritten ? advice->rewritten->filters : now;
-  const auto bytes = static_cast<double>(present.bytes);
-  const bool saves_memory =
-      advice->present > 0.0 && kLeastGain * static_cast<double>(best.bytes) < bytes;
-  if (present.bytes > advice->memory || saves_memory ||
-      advice->Reads(present) > kLeastGain * advice->Reads(best)) {
-    advice->best = candidate;
-  } else {
-    advice->compacts =
-        advice->has_other_filters && advice->Reads(now) > kLeastGain * advice->Reads(present);
-  }
+  advice->best = Choose(advice->candidates, read, [&](const TreePlan& candidate) {
+    return AreWorthwhile(candidate.filters, *advice);
+  });
+  advice->compacts = !advice->best && advice->has_other_filters &&
+                     advice->Reads(advice->Now()) > kLeastGain * advice->Reads(advice->Kept());
 }
 
 void SetLines(const Inspection& inspection, FamilyAdvice* advice) {

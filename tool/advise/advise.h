@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -51,11 +52,13 @@ bool IsAsked(const Tree& tree);
 std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory,
                             double present = 0.0);
 
-// Returns the index of the simplest candidate with which lookups read at most kWorthwhileGain more
-// than with the first, or kLibraryGain for ribbonfilter; of equally simple ones the first.
-// `candidates` must be in order and not empty.
+// Returns the index of the simplest candidate that `serves`, if that is given, with which lookups
+// read at most kWorthwhileGain more than with the first, or kLibraryGain for ribbonfilter; of
+// equally simple ones the first. Nothing if none serves. `candidates` must be in order and not
+// empty.
 //   read   the tables that lookups of present keys read, one each
-std::size_t Choose(const std::vector<TreePlan>& candidates, double read = 0.0);
+std::optional<std::size_t> Choose(const std::vector<TreePlan>& candidates, double read = 0.0,
+                                  const std::function<bool(const TreePlan&)>& serves = nullptr);
 
 // What prevents filters from working as the advice assumes, and what to do.
 struct Warning {

@@ -179,13 +179,16 @@ std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::ui
                      Escaped(tree.column_family), FormatBytes(BytesOfBudget(base)));
 }
 
-std::size_t Choose(const std::vector<TreePlan>& candidates, double read) {
+std::optional<std::size_t> Choose(const std::vector<TreePlan>& candidates, double read,
+                                  const std::function<bool(const TreePlan&)>& serves) {
   const double least = read + candidates.front().filters.wasted_reads;
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const bool is_simpler = ComplexityOf(candidates[i]) < ComplexityOf(candidates[best]);
-    const double gain = candidates[i].ribbonfilter ? kLibraryGain : kWorthwhileGain;
-    if (is_simpler && read + candidates[i].filters.wasted_reads <= least * (1.0 + gain)) best = i;
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const TreePlan& candidate = candidates[i];
+    if (best && ComplexityOf(candidate) >= ComplexityOf(candidates[*best])) continue;
+    const double gain = candidate.ribbonfilter ? kLibraryGain : kWorthwhileGain;
+    const bool is_near = read + candidate.filters.wasted_reads <= least * (1.0 + gain);
+    if (is_near && (!serves || serves(candidate))) best = i;
   }
   return best;
 }
