@@ -25,13 +25,26 @@ std::string Indented(const std::string& lines) {
   return text;
 }
 
+std::string SomeOf(std::size_t some, std::size_t families) {
+  return some == families ? fmt::format("all {} column families", families)
+                          : fmt::format("{} of {} column families", some, families);
+}
+
 // "column family a", "all 61 column families", "60 of 61 column families".
 std::string FamiliesOf(const Advice& advice) {
-  const std::size_t advised = advice.all.trees.size();
   const std::size_t families = advice.families.size();
   if (families == 1) return "column family " + Escaped(advice.families.front().Name());
-  return advised == families ? fmt::format("all {} column families", families)
-                             : fmt::format("{} of {} column families", advised, families);
+  return SomeOf(advice.all.trees.size(), families);
+}
+
+std::string VerdictOnSeeks(const Advice& advice) {
+  const std::vector<const FamilyAdvice*> some = advice.WithPrefixes();
+  std::string families = FamiliesOf(advice);  // all, where their keys are not known
+  if (some.size() == 1) families = "column family " + Escaped(some.front()->Name());
+  if (some.size() > 1) families = SomeOf(some.size(), advice.families.size());
+  const bool is_one = some.size() == 1 || advice.families.size() == 1;
+  return fmt::format("Advice: a prefix extractor for {}, since no filter serves {} seeks now.",
+                     families, is_one ? "its" : "their");
 }
 
 // "2.88 in 14.9 KiB".
@@ -77,32 +90,66 @@ std::string FormatPresentShare(const Advice& advice) {
                      advice.log.Present() == advice.present ? ", as the LOG counts" : "");
 }
 
-std::string FormatSeeks(const Advice& advice) {
-  const auto with_seeks =
-      std::find_if(advice.families.begin(), advice.families.end(),
-                   [](const FamilyAdvice& family) { return family.seeks.has_value(); });
-  if (with_seeks == advice.families.end()) return "";
-  const SeekAdvice& seeks = *with_seeks->seeks;
-  std::string text = fmt::format(
-      "The LOG counts {} and {}. No filter serves the seeks without a prefix extractor: each reads "
-      "about {} for an absent prefix.",
-      Counted(advice.log.seeks, "seek"), Counted(advice.log.lookups, "lookup"),
-      Rounded(seeks.reads_now) + (seeks.reads_now == 1.0 ? " block" : " blocks"));
-  if (seeks.prefix_bytes == 0) {
-    return Wrapped(text + (advice.database.empty() ? " The keys, which the logs do not have, may "
-                                                     "suggest one: advise takes the database, too."
-                                                   : " The keys suggest none."));
+std::string BlocksReadNow(const SeekAdvice& seeks) {
+  return Rounded(seeks.reads_now) + (seeks.reads_now == 1.0 ? " block" : " blocks");
+}
+
+// The seeks of one of so many column families, as the beginning of a sentence.
+std::string EachOf(const FamilyAdvice& family, std::size_t families) {
+  return families == 1 ? "each reads" : fmt::format("each in {} reads", Escaped(family.Name()));
+}
+
+// What the seeks of a column family read, and the prefixes that its keys suggest.
+std::string FormatPrefixes(const FamilyAdvice& family, const std::string& seeks_of_it) {
+  const SeekAdvice& seeks = *family.seeks;
+  const std::string name = Escaped(family.Name());
+  return Wrapped(fmt::format(
+             "{} about {} for an absent prefix. The keys of {} suggest prefixes of {} bytes, with "
+             "{} keys each: {} in 1,000 seeks with filters of the advised bits.",
+             seeks_of_it, BlocksReadNow(seeks), name, seeks.prefix_bytes,
+             Rounded(seeks.keys_per_prefix), WastedPerThousand(seeks.reads_then))) +
+         Indented(fmt::format("[CFOptions \"{}\"]\n  prefix_extractor=fixed:{}\n", name,
+                              seeks.prefix_bytes));
+}
+
+// Where no keys suggest prefixes, the seeks of the column family with the most sorted runs.
+std::string FormatSeeksWithoutPrefixes(const Advice& advice, const std::string& counted) {
+  const FamilyAdvice* most = nullptr;
+  for (const FamilyAdvice& family : advice.families) {
+    if (!family.seeks) continue;
+    if (most == nullptr || family.seeks->reads_now > most->seeks->reads_now) most = &family;
   }
-  return Wrapped(text +
-                 fmt::format(" The keys of {} suggest prefixes of {} bytes, with {} keys each: {} "
-                             "in 1,000 seeks with filters of the advised bits.",
-                             Escaped(with_seeks->Name()), seeks.prefix_bytes,
-                             Rounded(seeks.keys_per_prefix), WastedPerThousand(seeks.reads_then))) +
-         Indented(fmt::format("[CFOptions \"{}\"]\n  prefix_extractor=fixed:{}\n",
-                              Escaped(with_seeks->Name()), seeks.prefix_bytes)) +
-         Wrapped(
-             "Iterators use it with auto_prefix_mode and an upper bound, or with "
-             "prefix_same_as_start.");
+  if (most == nullptr) return "";
+  return Wrapped(fmt::format("{}{} about {} for an absent prefix. {}", counted,
+                             EachOf(*most, advice.families.size()), BlocksReadNow(*most->seeks),
+                             advice.database.empty()
+                                 ? "The keys, which the logs do not have, may suggest one: advise "
+                                   "takes the database, too."
+                                 : "The keys suggest none."));
+}
+
+// With details of each column family whose keys suggest prefixes, else of the first.
+std::string FormatSeeks(const Advice& advice, bool details) {
+  const std::string counted = fmt::format(
+      "The LOG counts {} and {}. No filter serves the seeks without a prefix extractor: ",
+      Counted(advice.log.seeks, "seek"), Counted(advice.log.lookups, "lookup"));
+  const std::vector<const FamilyAdvice*> families = advice.WithPrefixes();
+  if (families.empty()) return FormatSeeksWithoutPrefixes(advice, counted);
+  std::string text = FormatPrefixes(*families.front(),
+                                    counted + EachOf(*families.front(), advice.families.size()));
+  for (std::size_t i = 1; i < families.size() && details; ++i) {
+    text +=
+        FormatPrefixes(*families[i], fmt::format("Those in {} read", Escaped(families[i]->Name())));
+  }
+  if (families.size() > 1 && !details) {
+    text += Wrapped(fmt::format(
+        "The keys of {} suggest some, too: --details has them.",
+        families.size() == 2 ? "another column family"
+                             : fmt::format("{} other column families", families.size() - 1)));
+  }
+  return text + Wrapped(
+                    "Iterators use it with auto_prefix_mode and an upper bound, or with "
+                    "prefix_same_as_start.");
 }
 
 std::string FormatRefusal(const FamilyAdvice& family) {
@@ -142,11 +189,11 @@ std::string FormatBrief(const Advice& advice) {
   std::string text = verdict + FormatSource(advice);
   if (!all.trees.empty() && !advice.SeeksOnly()) text += Wrapped(FormatReads(all));
   if (!advice.SeeksOnly()) text += Wrapped(FormatPresentShare(advice));
-  if (advice.families.size() > 1 && !all.trees.empty()) {
+  if (advice.families.size() > 1 && !all.trees.empty() && !advice.SeeksOnly()) {
     text += Wrapped(fmt::format("A setting for each column family would waste {}.",
                                 WastedPerThousand(advice.WastedApart())));
   }
-  if (advice.log.seeks != 0) text += FormatSeeks(advice);
+  if (advice.log.seeks != 0) text += FormatSeeks(advice, /*details=*/false);
   if (advice.families.size() == 1 && !advice.families.front().refusal.empty()) {
     text += FormatRefusal(advice.families.front());
   }
@@ -379,7 +426,7 @@ std::string FormatDetails(const Advice& advice) {
   } else if (!advice.families.empty() && !advice.families.front().refusal.empty()) {
     text += "\n" + FormatRefusal(advice.families.front());
   }
-  if (advice.log.seeks != 0) text += "\n" + FormatSeeks(advice);
+  if (advice.log.seeks != 0) text += "\n" + FormatSeeks(advice, /*details=*/true);
   for (const AdviceStep& step : StepsOf(advice.all)) {
     text += "\n" + Wrapped(step.text) + Indented(step.lines);
   }
@@ -440,9 +487,7 @@ std::string ShortAdvice(const FamilyAdvice& family) {
 std::string VerdictOf(const Advice& advice) {
   const FamilyAdvice& all = advice.all;
   const std::string families = FamiliesOf(advice);
-  if (advice.SeeksOnly()) {
-    return "Advice: a prefix extractor for " + families + ", since no filter serves its seeks now.";
-  }
+  if (advice.SeeksOnly()) return VerdictOnSeeks(advice);
   if (all.trees.empty()) return fmt::format("No advice for {}.", families);
   if (!all.refusal.empty()) return fmt::format("No advice for {}: {}.", families, all.refusal);
   if (all.best) {

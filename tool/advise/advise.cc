@@ -259,10 +259,20 @@ bool FamilyAdvice::ReadsNothingInVain() const {
   return present == 1.0 && std::none_of(trees.begin(), trees.end(), IsAsked);
 }
 
+std::vector<const FamilyAdvice*> Advice::WithPrefixes() const {
+  std::vector<const FamilyAdvice*> some;
+  for (const FamilyAdvice& family : families) {
+    if (family.seeks && family.seeks->prefix_bytes != 0) some.push_back(&family);
+  }
+  return some;
+}
+
 bool Advice::SeeksOnly() const {
-  return log.seeks > log.lookups &&
-         std::any_of(families.begin(), families.end(),
-                     [](const FamilyAdvice& family) { return family.seeks.has_value(); });
+  if (log.seeks <= log.lookups) return false;
+  return !WithPrefixes().empty() ||
+         (database.empty() &&
+          std::any_of(families.begin(), families.end(),
+                      [](const FamilyAdvice& family) { return family.seeks.has_value(); }));
 }
 
 double Advice::WastedApart() const {

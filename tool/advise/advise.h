@@ -151,7 +151,10 @@ struct Advice {
   std::vector<std::string> left_out;  // what could not be read
   InfoLog log;
 
-  // Mostly seeks that no filter serves.
+  // Column families whose keys suggest a prefix extractor for their seeks.
+  std::vector<const FamilyAdvice*> WithPrefixes() const;
+  // Mostly seeks that no filter serves, but would with a prefix extractor: info logs alone do not
+  // tell whether the keys suggest one.
   bool SeeksOnly() const;
   // Per lookup, as a mean over the column families of `all`, if each had its own setting.
   double WastedApart() const;

@@ -240,14 +240,37 @@ class AdviseLines : public ::testing::Test {
             PolicyPointer policy = PolicyPointer(rocksdb::NewBloomFilterPolicy(10))) const {
     {
       const Database db = Open(OptionsWith(std::move(policy)), path);
-      for (std::uint64_t i = 0; i < 6000; ++i) {
-        const std::uint64_t account = i / 20 * 0x9E3779B97F4A7C15U;
-        EXPECT_TRUE(db->Put({}, fmt::format("{:016x}{:08}", account, i % 20), "value").ok());
-        if (i % 3000 == 2999) {
-          EXPECT_TRUE(db->Flush({}).ok());
-        }
+      PutRows(*db, db->DefaultColumnFamily(), 20);
+    }
+    Count(path, counters);
+  }
+
+  // A database of two column families, each with some rows in an account; one row each are keys
+  // that form no groups.
+  void MakeTwo(const std::string& path, std::uint64_t rows, std::uint64_t other_rows,
+               const std::map<std::string, std::uint64_t>& counters) const {
+    {
+      const Database db = Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path);
+      rocksdb::ColumnFamilyHandle* other = nullptr;
+      ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "other", &other).ok());
+      PutRows(*db, db->DefaultColumnFamily(), rows);
+      PutRows(*db, other, other_rows);
+      ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+    }
+    Count(path, counters);
+  }
+
+  static void PutRows(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::uint64_t rows) {
+    for (std::uint64_t i = 0; i < 6000; ++i) {
+      const std::uint64_t account = i / rows * 0x9E3779B97F4A7C15U;
+      EXPECT_TRUE(db.Put({}, family, fmt::format("{:016x}{:08}", account, i % rows), "value").ok());
+      if (i % 3000 == 2999) {
+        EXPECT_TRUE(db.Flush({}, family).ok());
       }
     }
+  }
+
+  static void Count(const std::string& path, const std::map<std::string, std::uint64_t>& counters) {
     std::ofstream log(path + "/LOG", std::ios::app);
     log << "Uptime(secs): 10.0 total\nrocksdb.bloom.filter.full.positive COUNT : 5\n";
     for (const auto& [name, count] : counters) log << name << " COUNT : " << count << "\n";
@@ -279,6 +302,45 @@ TEST_F(AdviseLines, NameAPrefixExtractorWhereTheSettingStays) {
   EXPECT_TRUE(all.at("advice").is_null());
   EXPECT_EQ(all.at("seeks").at("prefix_bytes"), 16);
   EXPECT_LT(all.at("seeks").at("reads"), 0.01);
+}
+
+TEST_F(AdviseLines, NameAPrefixExtractorForTheColumnFamilyWhoseKeysSuggestIt) {
+  const std::string path = directory_.path("db");
+  MakeTwo(path, 1, 20, {{"rocksdb.number.db.seek", 30'000}});
+  EXPECT_EQ(AskToolForJson("advise " + path).at("verdict"),
+            "Advice: a prefix extractor for column family other, since no filter serves its seeks "
+            "now.");
+  for (const char* arguments : {"", "--details "}) {
+    const std::string text = AskTool("advise " + (arguments + path)).out;
+    EXPECT_TRUE(Mentions(text, "\n  [CFOptions \"other\"]\n    prefix_extractor=fixed:16\n"));
+    EXPECT_EQ(text.find("[CFOptions \"default\"]"), std::string::npos) << text;
+    EXPECT_EQ(text.find("suggest none"), std::string::npos) << text;
+  }
+}
+
+TEST_F(AdviseLines, NameThePrefixExtractorOfEachColumnFamily) {
+  const std::string path = directory_.path("db");
+  MakeTwo(path, 10, 20, {{"rocksdb.number.db.seek", 30'000}});
+  const std::string text = AskTool("advise --details " + path).out;
+  for (const char* name : {"default", "other"}) {
+    EXPECT_TRUE(Mentions(
+        text, fmt::format("\n  [CFOptions \"{}\"]\n    prefix_extractor=fixed:16\n", name)));
+  }
+  EXPECT_TRUE(Mentions(text, "with 10 keys each"));
+  EXPECT_TRUE(Mentions(text, "with 20 keys each"));
+  const std::string brief = AskTool("advise " + path).out;
+  EXPECT_TRUE(Mentions(brief, "[CFOptions \"default\"]"));
+  EXPECT_EQ(brief.find("[CFOptions \"other\"]"), std::string::npos) << brief;
+  EXPECT_LE(std::count(brief.begin(), brief.end(), '\n'), tool::kMostLines) << brief;
+}
+
+TEST_F(AdviseLines, AdviseNoPrefixExtractorThatNoKeysSuggest) {
+  const std::string path = directory_.path("db");
+  MakeTwo(path, 1, 1, {{"rocksdb.number.db.seek", 30'000}});
+  const std::string text = AskTool("advise " + path).out;
+  EXPECT_EQ(text.find("prefix extractor for"), std::string::npos) << text;
+  EXPECT_TRUE(Mentions(text, "suggest none"));
+  EXPECT_TRUE(Mentions(text, "for all 2 column families"));
 }
 
 TEST_F(AdviseLines, TakeTheShareOfFoundKeysFromTheLog) {
