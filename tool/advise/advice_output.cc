@@ -347,7 +347,8 @@ double SavedTableReads(const Advice& advice) {
   const double now = advice.all.trees.empty() ? 0.0 : advice.all.Now().wasted_reads;
   if (advice.log.seconds == 0.0 || now == 0.0) return 0.0;
   const double then = advice.all.Then().wasted_reads;
-  return static_cast<double>(advice.log.passed_in_vain) / advice.log.seconds * (1.0 - then / now);
+  const double passed = advice.passes * static_cast<double>(advice.log.passed_in_vain);
+  return passed / advice.log.seconds * (1.0 - then / now);
 }
 
 // The part of the data blocks asked for that the block cache does not have. Nothing if the LOG does

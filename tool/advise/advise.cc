@@ -220,6 +220,21 @@ FamilyAdvice AdviseAll(const std::vector<FamilyAdvice>& families, const Inspecti
   return all;
 }
 
+// What the column families of `trees` have of the tables that filters let pass in vain, which is
+// all that the LOG counts: of tables without a filter it knows nothing.
+double PartOfPasses(const std::vector<Tree>& trees, const Inspection& inspection) {
+  std::set<std::string> names;
+  for (const Tree& tree : trees) names.insert(tree.column_family);
+  double some = 0.0;
+  double all = 0.0;
+  for (const TableReport& table : inspection.tables) {
+    if (!table.Filters()) continue;
+    all += table.WastedReads();
+    if (names.count(table.location.column_family) != 0) some += table.WastedReads();
+  }
+  return all > 0.0 ? some / all : 0.0;
+}
+
 // What cannot be read.
 std::vector<std::string> LeftOut(const Inspection& inspection, const InfoLog& log) {
   std::vector<std::string> left_out;
@@ -309,6 +324,7 @@ Advice AdviseOn(const Inspection& inspection, const InfoLog& log,
                    ? advice.families.front()
                    : AdviseAll(advice.families, inspection);
   advice.left_out = LeftOut(inspection, advice.log);
+  advice.passes = PartOfPasses(advice.all.trees, inspection);
   return advice;
 }
 

@@ -150,6 +150,9 @@ struct Advice {
   std::uint64_t unreadable = 0;       // tables
   std::vector<std::string> left_out;  // what could not be read
   InfoLog log;
+  // The part that the column families of `all` have of the tables that filters let pass in vain, if
+  // all of the database are asked alike.
+  double passes = 1.0;
 
   // Column families whose keys suggest a prefix extractor for their seeks.
   std::vector<const FamilyAdvice*> WithPrefixes() const;

@@ -362,6 +362,40 @@ TEST_F(AdviseCommand, SaysOfMemoryThatNoOtherSettingSavesIt) {
             "1.1 times fewer tables, or as few with 1.1 times smaller filters.");
 }
 
+// The LOG counts the reads of all column families together.
+TEST_F(AdviseCommand, SavesTheReadsOfTheAdvisedColumnFamilies) {
+  {
+    Database db = Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path());
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(4))),
+                                       "other", &other)
+                    .ok());
+    for (const std::uint64_t keys : {2 * kKeys, kKeys / 2}) {
+      PutAndFlush(*db, keys, "value", 0, other);
+    }
+    db->DestroyColumnFamilyHandle(other);
+  }
+  std::ofstream(path() + "/LOG", std::ios::app)
+      << "Uptime(secs): 20.0 total, 20.0 interval\nrocksdb.number.keys.read COUNT : 90000\n"
+      << "rocksdb.bloom.filter.full.positive COUNT : 20000\n";
+  double all_now = 0.0;
+  double all_saved = 0.0;
+  const json together = AskToolForJson("advise " + path());
+  for (const json& family : together.at("column_families")) {
+    all_now += family.at("now").at("wasted_reads").get<double>();
+  }
+  for (const std::string name : {"default", "other"}) {
+    const json report = AskToolForJson("advise --column-family " + name + " " + path());
+    const json& all = report.at("all");
+    const double saved = all.at("now").at("wasted_reads").get<double>() -
+                         all.at("advice").at("wasted_reads").get<double>();
+    const double counted = report.at("counted").at("saved_table_reads_per_second");
+    EXPECT_NEAR(counted, 1000.0 * saved / all_now, 1e-6) << name;
+    all_saved += counted;
+  }
+  EXPECT_LT(all_saved, 1000.0);
+}
+
 TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
   {
     Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
