@@ -190,20 +190,11 @@ std::string FormatPoint(const std::string& name, const std::string& setting,
          NumberCell(point.wasted_reads, PerThousand(point.wasted_reads)) + "</tr>\n";
 }
 
-CurvePoint NowOf(const Inspection& inspection) {
-  CurvePoint now;
-  now.filter_bytes = inspection.totals.filter_bytes;
-  now.wasted_reads = MeanWastedReads(inspection);
-  return now;
-}
-
-// After the advice is followed; nothing if every setting stays as it is.
-std::optional<CurvePoint> ThenOf(const Advice& advice) {
-  if (!advice.all.best && !advice.all.compacts) return std::nullopt;
-  CurvePoint then;
-  then.filter_bytes = advice.all.Then().bytes;
-  then.wasted_reads = advice.all.Wasted(advice.all.Then());
-  return then;
+CurvePoint StateOf(const FamilyAdvice& all, const FilterSums& filters) {
+  CurvePoint point;
+  point.filter_bytes = filters.bytes;
+  point.wasted_reads = all.Wasted(filters);
+  return point;
 }
 
 std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
@@ -216,20 +207,24 @@ std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
         "families.</p>\n",
         kMostTrees);
   }
-  const CurvePoint now = NowOf(inspection);
-  const std::optional<CurvePoint> then = ThenOf(advice);
+  const FamilyAdvice& all = advice.all;
   const std::vector<MemoryCurve> curves = MemoryCurvesOf(trees);
-  std::string rows = FormatPoint("now", "-", now);
-  if (then) rows += FormatPoint("advised", "-", *then);
+  std::string rows = FormatPoint("now", "-", StateOf(all, all.Now()));
+  if (all.best || all.compacts) rows += FormatPoint("advised", "-", StateOf(all, all.Then()));
   for (const MemoryCurve& curve : curves) {
     for (const CurvePoint& point : curve.points) {
       rows += FormatPoint(curve.name, fmt::format("{}:{:.3g}", curve.policy, point.bits_per_key),
                           point);
     }
   }
+  const std::size_t families = inspection.families.size();
+  const std::string of_some =
+      trees.size() == families ? ""
+                               : fmt::format(" Of {} of {} column families, those that get advice.",
+                                             trees.size(), families);
   return "<h2>Memory and wasted reads</h2>\n<p class=\"faint\">On this tree, as if all its tables "
-         "were rewritten with each kind of filters now; Bloom and Ribbon are RocksDB's.</p>\n"
-         "<details><summary>What other memory would give</summary>\n" +
+         "were rewritten with each kind of filters now; Bloom and Ribbon are RocksDB's." +
+         of_some + "</p>\n<details><summary>What other memory would give</summary>\n" +
          Table("curves", "What other memory would give", 2,
                {"filters", "setting", "memory", "wasted reads per 1,000"}, rows) +
          "</details>\n";

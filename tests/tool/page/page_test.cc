@@ -95,6 +95,27 @@ TEST_F(Page, HasTheNumbersOfTheJson) {
   }
 }
 
+// A column family without advice has no curve.
+TEST_F(Page, ComparesTheColumnFamiliesThatGetAdvice) {
+  {
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
+    rocksdb::BlockBasedTableOptions without_keys = PlannedSizes();
+    without_keys.filter_policy = NewPolicy(BloomKind::kClassic);
+    without_keys.whole_key_filtering = false;
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(OptionsWith(without_keys), "unfiltered", &family).ok());
+    PutAndFlush(*db, 1000, "value", 0, family);
+    ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+    for (const std::uint64_t keys : {5000, 1000, 500}) PutAndFlush(*db, keys);
+  }
+  const std::string page = Write();
+  const json now = AskToolForJson("advise " + path()).at("all").at("now");
+  EXPECT_LT(now.at("wasted_reads"), 0.1);
+  EXPECT_EQ(ValuesOf(page, "curves").at(0),
+            (std::vector<double>{now.at("filter_bytes"), now["wasted_reads"]}));
+  EXPECT_TRUE(Mentions(page, "Of 1 of 2 column families, those that get advice."));
+}
+
 TEST_F(Page, AsksNoOtherFileAndEscapesNames) {
   const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
   rocksdb::ColumnFamilyHandle* family = nullptr;
