@@ -244,6 +244,12 @@ std::string FormatAdvicePart(const Advice& advice) {
   if (advice.families.empty()) return text + "<p>There are no keys in tables to advise on.</p>\n";
   const FamilyAdvice& all = advice.all;
   text += fmt::format("<p><strong>{}</strong></p>\n", Html(VerdictOf(advice)));
+  if (const double present = advice.log.Present().value_or(0.0); present > 0.0) {
+    text += fmt::format(
+        "<p>All lookups are taken to miss here; the LOG counts {} that find their key, by which "
+        "exactbloom advise answers.</p>\n",
+        FormatRate(present));
+  }
   for (const FamilyAdvice& family : advice.families) {
     if (family.refusal.empty()) continue;
     text += fmt::format("<p>No advice for {}: {}.{}</p>\n", Html(Escaped(family.Name())),

@@ -116,6 +116,19 @@ TEST_F(Page, ComparesTheColumnFamiliesThatGetAdvice) {
   EXPECT_TRUE(Mentions(page, "Of 1 of 2 column families, those that get advice."));
 }
 
+TEST_F(Page, SaysThatItsLookupsMissWhereTheLogCountsOthers) {
+  {
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
+    for (const std::uint64_t keys : {5000, 1000, 500}) PutAndFlush(*db, keys);
+  }
+  const std::string words = "All lookups are taken to miss here";
+  EXPECT_FALSE(Mentions(Write(), words));
+  std::ofstream(path() + "/LOG", std::ios::app)
+      << "Uptime(secs): 20.0 total, 20.0 interval\nrocksdb.memtable.miss COUNT : 1000\n"
+      << "rocksdb.l0.hit COUNT : 900\n";
+  EXPECT_TRUE(Mentions(Write(), words + "; the LOG counts 90% that find their key"));
+}
+
 TEST_F(Page, AsksNoOtherFileAndEscapesNames) {
   const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
   rocksdb::ColumnFamilyHandle* family = nullptr;
