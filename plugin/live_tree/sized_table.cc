@@ -15,12 +15,22 @@
 namespace exactbloom::tree {
 namespace {
 
-thread_local std::vector<TableInProgress> tables_in_progress;
+// Has no destructor: those of static objects may write tables when the list is gone.
+thread_local bool has_ended = false;
+struct TablesInProgress {
+  TablesInProgress() = default;
+  ~TablesInProgress() { has_ended = true; }
+  TablesInProgress(const TablesInProgress&) = delete;
+  TablesInProgress& operator=(const TablesInProgress&) = delete;
+
+  std::vector<TableInProgress> list;
+};
+thread_local TablesInProgress tables_in_progress;
 
 // Returns null if the thread began none that fits.
 TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
-  if (tables_in_progress.empty()) return nullptr;
-  TableInProgress& table = tables_in_progress.back();
+  if (has_ended || tables_in_progress.list.empty()) return nullptr;
+  TableInProgress& table = tables_in_progress.list.back();
   const bool fits = table.database != nullptr && context.column_family_name == table.family &&
                     (context.reason == rocksdb::TableFileCreationReason::kFlush ||
                      context.reason == rocksdb::TableFileCreationReason::kCompaction);
@@ -67,7 +77,8 @@ bool NoteShare(const Share& share, double& last) {
 }  // namespace
 
 void BeginTableInProgress(TableInProgress table) {
-  std::vector<TableInProgress>& tables = tables_in_progress;
+  if (has_ended) return;
+  std::vector<TableInProgress>& tables = tables_in_progress.list;
   // A thread runs one job at a time, so tables of another one were abandoned. Two listeners of a
   // database report the same table.
   if (!tables.empty() && (tables[0].job != table.job || tables[0].family != table.family)) {
@@ -78,7 +89,8 @@ void BeginTableInProgress(TableInProgress table) {
 }
 
 TableInProgress EndTableInProgress(const std::string& path) {
-  std::vector<TableInProgress>& tables = tables_in_progress;
+  if (has_ended) return {};
+  std::vector<TableInProgress>& tables = tables_in_progress.list;
   const auto found = std::find_if(tables.begin(), tables.end(),
                                   [&](const TableInProgress& table) { return table.path == path; });
   if (found == tables.end()) return {};

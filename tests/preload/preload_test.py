@@ -450,6 +450,14 @@ class LateThreads(Preloaded):
         self.assert_one_line("EXACTBLOOM_POLICY is 'nonsense'")
 
 
+class StaticDatabase(Preloaded):
+    def test_a_destructor_of_a_static_object_writes_tables(self):
+        for policy, wanted in ((None, "none\n"), ("exactbloom", "a filter\n")):
+            with self.subTest(policy):
+                shutil.rmtree(f"{self.directory}/database", ignore_errors=True)
+                self.assertEqual(self.run_with(policy, f"{BUILD}/bin/plain_static_database"), 2 * wanted)
+
+
 class Exports(unittest.TestCase):
     """The shared objects export what tests/preload/exports.txt lists, functions of C++ without their parameters."""
 
