@@ -411,6 +411,15 @@ class LateRocksDB(Preloaded):
         self.assert_one_line("two copies of RocksDB")
 
 
+    def test_it_is_called_from_an_object_that_does_not_need_it(self):
+        for policy, wanted in ((None, "nullptr"), ("classic_bloom:9", "classic_bloom:9")):
+            with self.subTest(policy):
+                self.run_with(policy, f"{BUILD}/bin/late_host", f"{BUILD}/lib/liblate_plugin.so", self.db)
+                self.assertEqual((self.policies(), self.errors), ([wanted] * 2, ""))
+                self.assertEqual("replaced until now: C interface 1\n" in self.log(), policy is not None)
+                shutil.rmtree(self.db)
+
+
 class LateThreads(Preloaded):
     """Threads and processes that make their first call of RocksDB at once, one of them in the loader."""
 
