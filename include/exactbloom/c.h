@@ -61,7 +61,8 @@ void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** err
    count in memory budgets, and exactbloom_sorted_runs() lists them (FollowDatabase in
    exactbloom/tree_listener.h). Without this call that begins with its first flush or compaction.
    `families` are `count` handles of its column families; NULL and 0 for the default one alone. An
-   error: a NULL database, a database without a tree listener, and when memory is short. */
+   error: a NULL database, NULL with another count, a NULL among the handles, a database without a
+   tree listener, and when memory is short. */
 void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* const* families,
                                 size_t count, char** errptr);
 

@@ -172,8 +172,14 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
                                 size_t count, char** errptr) {
   Report(errptr, [&] {
     if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
+    if (families == nullptr && count != 0) {
+      return Status::InvalidArgument("exactbloom: the column families are NULL");
+    }
     std::vector<ROCKSDB_NAMESPACE::ColumnFamilyHandle*> handles;
     for (size_t i = 0; i < count; ++i) {
+      if (families[i] == nullptr) {
+        return Status::InvalidArgument("exactbloom: a column family is NULL");
+      }
       // The first member in every version of RocksDB; others were added.
       handles.push_back(
           *reinterpret_cast<ROCKSDB_NAMESPACE::ColumnFamilyHandle* const*>(families[i]));

@@ -258,6 +258,12 @@ static void test_budget(const char* directory) {
   metrics = exactbloom_metrics(db, NULL, &error);
   EXPECT(!has(metrics, "memory_budget"), metrics);
   rocksdb_free(metrics);
+  rocksdb_column_family_handle_t* const families[] = {NULL};
+  exactbloom_follow_database(db, families, 1, &error);
+  EXPECT(has(error, "Invalid argument: exactbloom: a column family is NULL"), error);
+  exactbloom_follow_database(db, NULL, 1, &error);
+  EXPECT(has(error, "Invalid argument: exactbloom: the column families are NULL"), error);
+  free(error);
   rocksdb_close(db);
   rocksdb_options_destroy(options);
 }
