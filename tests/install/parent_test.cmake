@@ -1,5 +1,5 @@
 # A project that takes the source SOURCE_DIR by FetchContent, and by add_subdirectory, links exactbloom::exactbloom_rocksdb and
-# runs, and installs nothing of ExactBloom. The objects of the build BUILD_DIR that the file OBJECTS lists are taken instead
+# runs, and installs nothing of ExactBloom; and by one that installs it, too, and hides its own symbols. The objects of the build BUILD_DIR that the file OBJECTS lists are taken instead
 # of compiling them again.
 cmake_minimum_required(VERSION 3.25)
 
@@ -17,15 +17,28 @@ foreach(object IN LISTS objects)
 endforeach()
 
 set(ENV{CMAKE_PREFIX_PATH} "${ROCKSDB_PREFIX}")  # where the RocksDB of the build is
-foreach(way IN ITEMS FetchContent add_subdirectory)
-  run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/parent_project" -B "${WORK_DIR}/${way}" -G "${GENERATOR}"
+function(configure build way)
+  run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/parent_project" -B "${WORK_DIR}/${build}" -G "${GENERATOR}"
     "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DEXACTBLOOM_OBJECTS=${WORK_DIR}/objects" "-DWAY=${way}"
-    "-DFETCHCONTENT_SOURCE_DIR_EXACTBLOOM=${SOURCE_DIR}")
+    "-DFETCHCONTENT_SOURCE_DIR_EXACTBLOOM=${SOURCE_DIR}" ${ARGN})
+endfunction()
+foreach(way IN ITEMS FetchContent add_subdirectory)
+  configure(${way} ${way})
   run("${CMAKE_COMMAND}" --build "${WORK_DIR}/${way}" --target program)
   run("${WORK_DIR}/${way}/program" "${WORK_DIR}/${way}/database")
   run("${CMAKE_COMMAND}" --install "${WORK_DIR}/${way}" --prefix "${WORK_DIR}/${way}/prefix")
   file(GLOB_RECURSE installed RELATIVE "${WORK_DIR}/${way}/prefix" "${WORK_DIR}/${way}/prefix/*")
-  if(NOT installed STREQUAL "bin/program")
+  if(NOT installed STREQUAL "bin/program;share/doc/parent/README.md")
     message(FATAL_ERROR "with ${way} these are installed: ${installed}")
   endif()
 endforeach()
+
+configure(installing add_subdirectory -DEXACTBLOOM_INSTALL=ON -DCMAKE_CXX_VISIBILITY_PRESET=hidden
+  -DCMAKE_CXX_FLAGS=-fvisibility=hidden)
+run("${CMAKE_COMMAND}" --build "${WORK_DIR}/installing")
+run("${CMAKE_COMMAND}" --install "${WORK_DIR}/installing" --prefix "${WORK_DIR}/installing/prefix")
+set(pages "${WORK_DIR}/installing/prefix/share/doc")
+run("${CMAKE_COMMAND}" -E compare_files "${CMAKE_CURRENT_LIST_DIR}/parent_project/CMakeLists.txt" "${pages}/parent/README.md")
+run("${CMAKE_COMMAND}" -E compare_files "${SOURCE_DIR}/README.md" "${pages}/exactbloom/README.md")
+# What the shared objects export.
+run("${CMAKE_CURRENT_LIST_DIR}/../preload/preload_test.py" "${WORK_DIR}/installing/exactbloom" db_bench ldb librocksdb.so Exports)
