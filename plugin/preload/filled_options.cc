@@ -31,20 +31,26 @@ void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, 
   const rocksdb::FilterPolicy* present = tables->filter_policy.get();
   const bool is_read_only =
       present != nullptr && std::strcmp(present->Name(), kReadOnlyPolicy) == 0;
-  if (present != nullptr && !is_read_only) {
+  // A program that opens with the OPTIONS file of last time would keep its policy for ever.
+  const auto ours = OptionsOf(present);
+  const bool is_left = ours && HasOwnFilters(*ours) && !HasOwnFilters(Config().policy);
+  if (present != nullptr && !is_read_only && !is_left) {
     return note("has the filter policy " + present->ToString({}));
   }
-  if (!Config().adds && !is_read_only) return note("has no filter policy, and gets none");
-  if (options->comparator->CanKeysWithDifferentByteContentsBeEqual()) {
+  if (!Config().adds && present == nullptr) return note("has no filter policy, and gets none");
+  if (!is_left && options->comparator->CanKeysWithDifferentByteContentsBeEqual()) {
     return note(std::string("gets no filter policy: to its comparator ") +
                 options->comparator->Name() + " different bytes may be the same key");
   }
+  std::string had = "no filter policy";
+  if (present != nullptr) {
+    had = is_left ? present->ToString({})
+                  : std::string(kReadOnlyPolicy) + ", which builds no filters";
+  }
   BlockBasedTableOptions filled = *tables;
-  filled.filter_policy = PolicyForNone();
+  filled.filter_policy = is_left ? PolicyForBits(ours->bits_per_key) : PolicyForNone();
   options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(filled));
-  note((is_read_only ? std::string("had ") + kReadOnlyPolicy + ", which builds no filters"
-                     : std::string("had no filter policy")) +
-       ", and gets " + filled.filter_policy->ToString({}));
+  note("had " + had + ", and gets " + filled.filter_policy->ToString({}));
 }
 
 Families FilledFamilies(const Families& families, Notes* notes) {

@@ -15,9 +15,10 @@ namespace exactbloom::preload {
 using Notes = std::vector<std::string>;
 
 // Sets the policy in a column family with block-based tables and no filter policy, or only
-// rocksdb.BuiltinBloomFilter, which builds no filters. Exceptions are `replace-only` where there is
-// none, and a comparator to which different bytes can be the same key: a filter of the
-// bytes would lose keys.
+// rocksdb.BuiltinBloomFilter, which builds no filters; rocksdb_bloom also in place of a policy with
+// filters of ExactBloom. Exceptions are `replace-only` where there is none, and, where no filters
+// are built, a comparator to which different bytes can be the same key: a filter of the bytes would
+// lose keys.
 void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, Notes* notes);
 Families FilledFamilies(const Families& families, Notes* notes);
 

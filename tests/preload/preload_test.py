@@ -164,6 +164,26 @@ class StockPrograms(Preloaded):
         self.assertEqual(self.policies(), ["bloomfilter:10:false"])
         self.assertNotRegex(self.inspect().partition("\n\n")[2], "exact_bloom|exact_ribbon|exactbloom")
 
+    def test_the_way_back_of_a_program_that_opens_with_the_options_of_last_time(self):
+        def run_ldb(policy, *command):
+            self.run_with(policy, LDB, f"--db={self.db}", *command, objects=OBJECT if policy else None)
+            return self.policies()
+
+        for first, bits in (("exactbloom:11", 11), ("{id=classic_bloom;bits_per_key=12;hash_seed=1}", 12)):
+            with self.subTest(first):
+                shutil.rmtree(self.db, ignore_errors=True)
+                run_ldb(first, "--create_if_missing", "put", "key", "value")
+                # Another policy keeps the one that the OPTIONS file has.
+                before = self.policies()
+                self.assertEqual(run_ldb("standard_bloom:9", "--try_load_options", "compact"), before)
+                self.assertNotIn("No filter of ExactBloom is left", self.inspect())
+                for _ in range(2):
+                    self.assertEqual(run_ldb("rocksdb_bloom", "--try_load_options", "compact"), [f"rocksdb_bloom:{bits}"])
+                    self.assertIn("No filter of ExactBloom is left", self.inspect())
+                newest = pathlib.Path(max(glob.glob(f"{self.db}/OPTIONS-*")))
+                newest.write_text(newest.read_text(encoding="utf-8").replace("=rocksdb_bloom:", "=bloomfilter:"), encoding="utf-8")
+                self.assertEqual(run_ldb(None, "--try_load_options", "compact"), [f"bloomfilter:{bits}:false"])
+
 
 class PlainProgram(Preloaded):
     def test_results_are_the_same_with_a_filter(self):
