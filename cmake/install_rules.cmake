@@ -7,8 +7,10 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/exactbloom")
 
 install(TARGETS exactbloom exactbloom_theory exactbloom_rocksdb EXPORT exactbloomTargets)
 # For LD_PRELOAD, by its path; nothing links with it. It finds the core beside itself.
-install(TARGETS exactbloom_rocksdb_shared exactbloom_rocksdb_core LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom
-  COMPONENT runtime)
+if(TARGET exactbloom_rocksdb_shared)
+  install(TARGETS exactbloom_rocksdb_shared exactbloom_rocksdb_core LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom
+    COMPONENT runtime)
+endif()
 install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(EXACTBLOOM_PROGRAMS)
   configure_file(docs/exactbloom.1 exactbloom.1 COPYONLY)

@@ -42,3 +42,15 @@ run("${CMAKE_COMMAND}" -E compare_files "${CMAKE_CURRENT_LIST_DIR}/parent_projec
 run("${CMAKE_COMMAND}" -E compare_files "${SOURCE_DIR}/README.md" "${pages}/exactbloom/README.md")
 # What the shared objects export.
 run("${CMAKE_CURRENT_LIST_DIR}/../preload/preload_test.py" "${WORK_DIR}/installing/exactbloom" db_bench ldb librocksdb.so Exports)
+
+# Where RocksDB is a static library there are no shared objects. None of its functions is needed until a program is linked.
+run("${AR}" qc "${WORK_DIR}/librocksdb.a")
+configure(static add_subdirectory -DEXACTBLOOM_INSTALL=ON "-DRocksDBLibrary_LIBRARY=${WORK_DIR}/librocksdb.a")
+run("${CMAKE_COMMAND}" --build "${WORK_DIR}/static" --target exactbloom_rocksdb exactbloom_theory)
+foreach(component IN ITEMS runtime dev)
+  run("${CMAKE_COMMAND}" --install "${WORK_DIR}/static" --prefix "${WORK_DIR}/static/prefix" --component ${component})
+endforeach()
+file(GLOB_RECURSE installed RELATIVE "${WORK_DIR}/static/prefix" "${WORK_DIR}/static/prefix/*exactbloom_rocksdb*")
+if(NOT installed MATCHES "^lib[^;]*/libexactbloom_rocksdb[.]a$")
+  message(FATAL_ERROR "with a static RocksDB these are installed: ${installed}")
+endif()
