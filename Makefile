@@ -27,7 +27,8 @@ test: build
 
 # The libraries and the tool to /usr/local, or PREFIX; nothing else is built.
 PREFIX ?= /usr/local
-install: CONFIGURE_OPTIONS = -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))"
+# The prefix may have blanks, which would make several words for make's abspath.
+install: CONFIGURE_OPTIONS = -DCMAKE_INSTALL_PREFIX="$$(realpath -ms -- "$(PREFIX)")"
 install: configure
 	cmake --build --preset release --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
 	cmake --install build
