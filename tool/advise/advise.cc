@@ -73,15 +73,15 @@ bool HasOurFilters(const std::string& column_family, const Inspection& inspectio
   return std::any_of(inspection.tables.begin(), inspection.tables.end(), is_ours);
 }
 
-// The share of the column family in --memory, by keys; otherwise the bytes of filters of the
-// present setting, of the present filters where those are not known, or of the default size if
-// there are none.
+// The share of the column family in --memory, by the keys that get filters; otherwise the bytes of
+// filters of the present setting, of the present filters where those are not known, or of the
+// default size if there are none.
 std::uint64_t MemoryOf(const FamilyAdvice& family, double all_keys,
                        const AdviseArguments& arguments) {
-  const auto keys = static_cast<double>(family.Keys());
+  const auto keys = static_cast<double>(family.trees.front().FilteredKeys());
   if (arguments.memory_bytes) {
     return static_cast<std::uint64_t>(static_cast<double>(*arguments.memory_bytes) * keys /
-                                      all_keys);
+                                      std::max(1.0, all_keys));
   }
   if (family.rewritten && family.rewritten->filters.bytes != 0) {
     return family.rewritten->filters.bytes;
@@ -314,7 +314,7 @@ Advice AdviseOn(const Inspection& inspection, const InfoLog& log,
   advice.present_is_given = arguments.present || advice.log.Present();
   const std::vector<Tree> trees = TreesOf(inspection);
   double all_keys = 0.0;
-  for (const Tree& tree : trees) all_keys += static_cast<double>(tree.Keys());
+  for (const Tree& tree : trees) all_keys += static_cast<double>(tree.FilteredKeys());
   for (const Tree& tree : trees) {
     if (!arguments.column_family.empty() && tree.column_family != arguments.column_family) continue;
     advice.families.push_back(

@@ -25,9 +25,10 @@ TreePlan WithSteps(TreePlan setting, int steps, const std::vector<Tree>& trees) 
   return PlanOf(setting.options, trees, setting.ribbonfilter);
 }
 
+// Of the tables that get filters.
 std::uint64_t KeysOf(const std::vector<Tree>& trees) {
   std::uint64_t keys = 0;
-  for (const Tree& tree : trees) keys += tree.Keys();
+  for (const Tree& tree : trees) keys += tree.FilteredKeys();
   return keys;
 }
 
@@ -49,8 +50,9 @@ int MostSteps(const TreePlan& setting, const std::vector<Tree>& trees, std::uint
   });
   if (!FollowsTree(setting.options)) return fits;
   // The division leaves room for runs that are still to come, which the next writes may fill.
-  const double average = 8.0 * static_cast<double>(memory) / static_cast<double>(KeysOf(trees));
-  return std::min(fits, static_cast<int>(std::floor(average * kStepsPerBit)));
+  const std::uint64_t keys = std::max<std::uint64_t>(1, KeysOf(trees));
+  const double average = 8.0 * static_cast<double>(memory) / static_cast<double>(keys);
+  return static_cast<int>(std::min<double>(fits, std::floor(average * kStepsPerBit)));
 }
 
 // The trees, those of one sorted run with a second one: lookups of the keys in the first run read

@@ -32,6 +32,38 @@ int SizeClass(std::uint64_t keys) {
   return static_cast<int>(kClassesPerDoubling * std::log2(static_cast<double>(keys)));
 }
 
+// Whether the tables get no filter by the present options, whatever the policy is.
+bool IsUnfiltered(const Tree& tree, const TableGroup& group) {
+  return tree.filters_nothing || group.without_prefix ||
+         (group.bottommost && tree.optimizes_for_hits);
+}
+
+// The sorted runs of a tree among which a policy divides bits: each table of level 0 is one, and a
+// deeper level is one. Tables that get no filter have no part in it.
+struct DividedRuns {
+  std::vector<analysis::EqualRuns> runs;
+  std::vector<std::optional<std::size_t>> run_of;  // by group, in the order of levels
+};
+
+DividedRuns RunsOf(const Tree& tree, const PolicyOptions& options) {
+  DividedRuns divided;
+  std::optional<int> last;  // the level of the last run
+  for (const auto& [level, groups] : tree.levels) {
+    for (const TableGroup& group : groups) {
+      std::optional<std::size_t>& run = divided.run_of.emplace_back();
+      if (IsUnfiltered(tree, group)) continue;
+      if (level == 0 || last != level) {
+        const double count = level == 0 ? static_cast<double>(group.tables) : 1.0;
+        divided.runs.push_back({0.0, count, HasRibbon(options)});
+        last = level;
+      }
+      run = divided.runs.size() - 1;
+      divided.runs.back().keys += static_cast<double>(group.keys) / divided.runs.back().count;
+    }
+  }
+  return divided;
+}
+
 // Whether a partition ends as soon as it is full: without regard to data blocks and the index, and
 // the entries that count are those of the filter.
 bool CutsWhereFull(const rocksdb::BlockBasedTableOptions& options) {
@@ -84,24 +116,15 @@ class Prediction {
   }
 
   // Gives the tables what they would get if all were written now: the share of their sorted run.
-  // Each table of level 0 is a run, a deeper level is one.
   void DivideAmong(std::vector<PlannedGroup>* groups) const {
-    std::vector<analysis::EqualRuns> runs;
-    std::vector<std::pair<PlannedGroup*, std::size_t>> members;  // and their runs
-    for (PlannedGroup& group : *groups) {
-      const bool goes_on =
-          !members.empty() && group.level > 0 && members.back().first->level == group.level;
-      if (!goes_on) {
-        const double count = group.level == 0 ? static_cast<double>(group.tables) : 1.0;
-        runs.push_back({0.0, count, HasRibbon(options_)});
-      }
-      runs.back().keys += static_cast<double>(group.keys) / runs.back().count;
-      members.emplace_back(&group, runs.size() - 1);
-    }
+    const DividedRuns divided = RunsOf(tree_, options_);
     std::optional<double> bound;
     if (const std::uint64_t bytes = BytesOfBudget(options_)) bound = static_cast<double>(bytes);
-    const std::vector<double> shares = model::PlanRuns(options_.bits_per_key, runs, bound);
-    for (const auto& [group, run] : members) group->bits_per_key = shares[run];
+    const std::vector<double> shares = model::PlanRuns(options_.bits_per_key, divided.runs, bound);
+    for (std::size_t i = 0; i < groups->size(); ++i) {
+      const std::optional<std::size_t> run = divided.run_of[i];
+      (*groups)[i].bits_per_key = run ? shares[*run] : 0.0;
+    }
   }
 
   // A filter's size and its rate.
@@ -180,8 +203,7 @@ class Prediction {
   }
 
   bool HasFilter(const PlannedGroup& group) const {
-    return HasBits(group) && !tree_.filters_nothing && !group.without_prefix &&
-           !(group.bottommost && tree_.optimizes_for_hits);
+    return HasBits(group) && !IsUnfiltered(tree_, group);
   }
 
   // The filters of a group, each with its share of the group's lookups.
@@ -281,6 +303,14 @@ std::uint64_t Tree::Keys() const {
   std::uint64_t keys = 0;
   for (const auto& [level, groups] : levels) {
     for (const TableGroup& group : groups) keys += group.keys;
+  }
+  return keys;
+}
+
+std::uint64_t Tree::FilteredKeys() const {
+  std::uint64_t keys = 0;
+  for (const auto& [level, groups] : levels) {
+    for (const TableGroup& group : groups) keys += IsUnfiltered(*this, group) ? 0 : group.keys;
   }
   return keys;
 }

@@ -58,9 +58,10 @@ struct Tree {
   rocksdb::BlockBasedTableOptions table_options;
 
   std::uint64_t Keys() const;
-  std::uint64_t Runs() const;  // each table of level 0 is a sorted run
-  FilterSums Now() const;      // of the present filters
-  bool FiltersNoKey() const;   // by the present options
+  std::uint64_t FilteredKeys() const;  // of the tables that get filters by the present options
+  std::uint64_t Runs() const;          // each table of level 0 is a sorted run
+  FilterSums Now() const;              // of the present filters
+  bool FiltersNoKey() const;           // by the present options
 };
 
 // Whether none of the keys of a table has a prefix, and only prefixes go into filters, when it was
