@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -80,11 +81,12 @@ void JudgeUse(Inspection& inspection) {
 
 void KeepOnly(const std::string& family, Inspection& inspection) {
   std::vector<TableReport>& tables = inspection.tables;
-  tables.erase(std::remove_if(tables.begin(), tables.end(),
-                              [&](const TableReport& table) {
-                                return table.location.column_family != family;
-                              }),
-               tables.end());
+  const auto others = std::stable_partition(
+      tables.begin(), tables.end(),
+      [&](const TableReport& table) { return table.location.column_family == family; });
+  inspection.left_out.assign(std::make_move_iterator(others),
+                             std::make_move_iterator(tables.end()));
+  tables.erase(others, tables.end());
   if (tables.empty()) {
     throw support::InputError(
         fmt::format("{} has no tables of column family {}",
@@ -148,13 +150,14 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
   inspection.database = read.database;
   for (const auto& table : read.tables) inspection.tables.push_back(table.second);
   if (!inspection.database.empty()) LoadOptions(inspection);
-  if (!family.empty()) KeepOnly(family, inspection);
-  Conclude(lookups, present, inspection);
+  Conclude(lookups, present, inspection, family);
   return inspection;
 }
 
-void Conclude(const std::vector<std::string>& lookups, double present, Inspection& inspection) {
+void Conclude(const std::vector<std::string>& lookups, double present, Inspection& inspection,
+              const std::string& family) {
   if (!inspection.IsOfFiles()) FindPlaces(lookups, present, inspection);
+  if (!family.empty()) KeepOnly(family, inspection);
   JudgeUse(inspection);
   Summarize(inspection);
 }

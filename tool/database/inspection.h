@@ -73,6 +73,9 @@ struct Inspection {
   bool options_unreadable = false;  // there is one
 
   std::vector<TableReport> tables;
+  // Of the column families that the answer leaves out, which may share a memory budget with its
+  // own.
+  std::vector<TableReport> left_out;
   std::vector<FilterSummary> levels;              // of a database, by column family and level
   std::map<std::string, FilterSummary> families;  // of a database
   FilterSummary totals;
@@ -94,7 +97,8 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
 
 // Finds which tables a lookup asks and uses, and sums up, of an inspection that has its tables and
 // its options; the other parameters are as above.
-void Conclude(const std::vector<std::string>& lookups, double present, Inspection& inspection);
+void Conclude(const std::vector<std::string>& lookups, double present, Inspection& inspection,
+              const std::string& family = "");
 
 // Returns the wasted reads of a lookup of an absent key, as a mean over the column families.
 double MeanWastedReads(const Inspection& inspection);

@@ -13,7 +13,6 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
-#include "src/model/wasted_reads.h"
 #include "support/filter_interfaces.h"
 #include "support/text_table.h"
 #include "tool/database/filter_fill.h"
@@ -21,6 +20,9 @@
 
 namespace exactbloom::tool {
 namespace {
+
+// RocksDB fills partitions of an index as if it had sequence numbers, which it then leaves out.
+constexpr std::uint64_t kIndexSequenceBytes = 8;
 
 // bloom_before_level of ribbonfilter, by which flushes get Ribbon filters, too.
 constexpr int kInAllLevels = -1;
@@ -64,6 +66,77 @@ DividedRuns RunsOf(const Tree& tree, const PolicyOptions& options) {
   return divided;
 }
 
+// Bits per key of the groups of a tree, in the order of levels.
+using Shares = std::vector<double>;
+
+Shares SharesOf(const DividedRuns& divided, const double* shares) {
+  Shares of_groups;
+  for (const std::optional<std::size_t>& run : divided.run_of) {
+    of_groups.push_back(run ? shares[*run] : 0.0);
+  }
+  return of_groups;
+}
+
+// The column families that share a budget with these trees, but are none of them.
+std::vector<BudgetMember> MembersBeside(const PolicyOptions& options,
+                                        const std::vector<const Tree*>& trees) {
+  std::vector<BudgetMember> beside;
+  if (trees.front()->budgets == nullptr) return beside;
+  for (const BudgetMember& member : *trees.front()->budgets) {
+    const bool is_planned = std::any_of(trees.begin(), trees.end(), [&](const Tree* tree) {
+      return tree->column_family == member.column_family;
+    });
+    if (!is_planned && member.options.budget == options.budget) beside.push_back(member);
+  }
+  return beside;
+}
+
+// The bytes that a budget has for filters, nothing without a bound. A policy that names the budget
+// alone has the size that another one gives it.
+std::optional<double> BytesForFilters(PolicyOptions options, const std::vector<const Tree*>& trees,
+                                      const std::vector<BudgetMember>& beside) {
+  for (auto member = beside.begin(); BytesOfBudget(options) == 0; ++member) {
+    if (member == beside.end()) return std::nullopt;
+    options = member->options;
+  }
+  auto bytes = static_cast<double>(BytesOfBudget(options));
+  if (options.covers == BudgetCovers::kFilters) return bytes;
+  for (const Tree* tree : trees) bytes -= static_cast<double>(tree->IndexBytes());
+  for (const BudgetMember& member : beside) bytes -= static_cast<double>(member.index_bytes);
+  return std::max(0.0, bytes);
+}
+
+// What the tables of the trees would get if all were written now: the share of their sorted run
+// among those of their column family, or of all that share the budget.
+std::vector<Shares> Divide(const PolicyOptions& options, const std::vector<const Tree*>& trees) {
+  std::vector<Shares> shares;
+  std::vector<DividedRuns> divided;
+  for (const Tree* tree : trees) divided.push_back(RunsOf(*tree, options));
+  if (!HasBudget(options)) {
+    for (const DividedRuns& of_tree : divided) {
+      const auto planned = model::PlanRuns(options.bits_per_key, of_tree.runs, std::nullopt);
+      shares.push_back(SharesOf(of_tree, planned.data()));
+    }
+    return shares;
+  }
+  std::vector<analysis::EqualRuns> all;
+  for (const DividedRuns& of_tree : divided) {
+    all.insert(all.end(), of_tree.runs.begin(), of_tree.runs.end());
+  }
+  const std::vector<BudgetMember> beside = MembersBeside(options, trees);
+  for (const BudgetMember& member : beside) {
+    all.insert(all.end(), member.runs.begin(), member.runs.end());
+  }
+  const std::vector<double> planned =
+      model::PlanRuns(options.bits_per_key, all, BytesForFilters(options, trees, beside));
+  const double* next = planned.data();
+  for (const DividedRuns& of_tree : divided) {
+    shares.push_back(SharesOf(of_tree, next));
+    next += of_tree.runs.size();
+  }
+  return shares;
+}
+
 // Whether a partition ends as soon as it is full: without regard to data blocks and the index, and
 // the entries that count are those of the filter.
 bool CutsWhereFull(const rocksdb::BlockBasedTableOptions& options) {
@@ -77,9 +150,11 @@ bool CutsWhereFull(const rocksdb::BlockBasedTableOptions& options) {
 
 class Prediction {
  public:
-  // If `built_in` is not null, the policy is this one of RocksDB, and the options do not count.
-  Prediction(const PolicyOptions& options, const Tree& tree, const rocksdb::FilterPolicy* built_in)
-      : options_(options), tree_(tree), built_in_(built_in) {}
+  //   built_in   the policy of RocksDB that it is, so that the options do not count, or null
+  //   shares     the bits per key of each group, or null: those of the options
+  Prediction(const PolicyOptions& options, const Tree& tree, const rocksdb::FilterPolicy* built_in,
+             const Shares* shares)
+      : options_(options), tree_(tree), built_in_(built_in), shares_(shares) {}
 
   std::vector<PlannedGroup> Run() const {
     std::vector<PlannedGroup> groups;
@@ -89,8 +164,8 @@ class Prediction {
     }
     if (built_in_ != nullptr) {
       for (PlannedGroup& group : groups) AskBuiltIn(&group);
-    } else if (FollowsTree(options_)) {
-      DivideAmong(&groups);
+    } else if (shares_ != nullptr) {
+      for (std::size_t i = 0; i < groups.size(); ++i) groups[i].bits_per_key = (*shares_)[i];
     }
     for (PlannedGroup& group : groups) {
       for (const model::EqualFilters& filters : FiltersOf(group)) AddFilters(filters, &group);
@@ -113,18 +188,6 @@ class Prediction {
     for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(std::to_string(i));
     std::unique_ptr<const char[]> buffer;
     return MeasureBlock(builder.Finish(&buffer));
-  }
-
-  // Gives the tables what they would get if all were written now: the share of their sorted run.
-  void DivideAmong(std::vector<PlannedGroup>* groups) const {
-    const DividedRuns divided = RunsOf(tree_, options_);
-    std::optional<double> bound;
-    if (const std::uint64_t bytes = BytesOfBudget(options_)) bound = static_cast<double>(bytes);
-    const std::vector<double> shares = model::PlanRuns(options_.bits_per_key, divided.runs, bound);
-    for (std::size_t i = 0; i < groups->size(); ++i) {
-      const std::optional<std::size_t> run = divided.run_of[i];
-      (*groups)[i].bits_per_key = run ? shares[*run] : 0.0;
-    }
   }
 
   // A filter's size and its rate.
@@ -288,11 +351,13 @@ class Prediction {
   const PolicyOptions& options_;
   const Tree& tree_;
   const rocksdb::FilterPolicy* const built_in_;
+  const Shares* const shares_;
 };
 
 TreePlan Plan(const PolicyOptions& options, const Tree& tree, std::string policy,
-              const rocksdb::FilterPolicy* built_in) {
-  TreePlan plan{options, false, std::move(policy), Prediction(options, tree, built_in).Run(), {}};
+              const rocksdb::FilterPolicy* built_in, const Shares* shares = nullptr) {
+  TreePlan plan{
+      options, false, std::move(policy), Prediction(options, tree, built_in, shares).Run(), {}};
   for (const PlannedGroup& group : plan.tables) plan.filters.Add(group.then);
   return plan;
 }
@@ -313,6 +378,16 @@ std::uint64_t Tree::FilteredKeys() const {
     for (const TableGroup& group : groups) keys += IsUnfiltered(*this, group) ? 0 : group.keys;
   }
   return keys;
+}
+
+std::uint64_t Tree::IndexBytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [level, groups] : levels) {
+    for (const TableGroup& group : groups) {
+      bytes += group.index_bytes - kIndexSequenceBytes * group.data_blocks;
+    }
+  }
+  return bytes;
 }
 
 std::uint64_t Tree::Runs() const {
@@ -352,13 +427,16 @@ FilterSums Tree::Now() const {
   return sums;
 }
 
-std::vector<Tree> TreesOf(const Inspection& inspection) {
+namespace {
+
+// The column families of these tables.
+std::vector<Tree> TreesOf(const std::vector<TableReport>& tables, const Inspection& inspection) {
   std::map<std::string, Tree> trees;
   // By column family, level, whether they are bottommost or without prefix, and in level 0, where
   // each table is a sorted run, by size: keys within a tenth.
   std::map<std::tuple<std::string, int, bool, bool, int>, TableGroup> groups;
   std::map<decltype(groups)::key_type, std::map<std::uint64_t, TableGroup>> sizes;
-  for (const TableReport& table : inspection.tables) {
+  for (const TableReport& table : tables) {
     if (!table.status.ok()) continue;
     const TableFilter& filter = table.filter;
     std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
@@ -370,8 +448,6 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
     const bool without_prefix = options != nullptr && IsWithoutPrefix(table, *options);
     const std::tuple place(table.location.column_family, table.location.level, table.bottommost,
                            without_prefix, size);
-    // RocksDB fills partitions of an index as if it had sequence numbers, which it then leaves out.
-    constexpr std::uint64_t kSequenceBytes = 8;
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
     for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
       group->tables += 1;
@@ -379,7 +455,7 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
       group->most_keys = std::max(group->most_keys, keys);
       group->entries += filter.PointEntries();
       group->data_blocks += filter.data_blocks;
-      group->index_bytes += filter.index_bytes + kSequenceBytes * filter.data_blocks;
+      group->index_bytes += filter.index_bytes + kIndexSequenceBytes * filter.data_blocks;
       group->bottommost = table.bottommost;
       group->without_prefix = without_prefix;
       group->asked += table.asked;
@@ -404,28 +480,69 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
   return result;
 }
 
+// What each of these takes of a memory budget, but for those that have none.
+std::vector<BudgetMember> MembersOf(const std::vector<Tree>& trees, const Inspection& inspection) {
+  std::vector<BudgetMember> members;
+  for (const Tree& tree : trees) {
+    const FamilyOptions* options = inspection.OptionsOf(tree.column_family);
+    const auto policy = options == nullptr ? std::nullopt : options->Ours();
+    if (!policy || !HasBudget(*policy)) continue;
+    members.push_back({tree.column_family, *policy, RunsOf(tree, *policy).runs, tree.IndexBytes()});
+  }
+  return members;
+}
+
+}  // namespace
+
+std::vector<Tree> TreesOf(const Inspection& inspection) {
+  std::vector<Tree> trees = TreesOf(inspection.tables, inspection);
+  std::vector<BudgetMember> members = MembersOf(trees, inspection);
+  for (const BudgetMember& other :
+       MembersOf(TreesOf(inspection.left_out, inspection), inspection)) {
+    members.push_back(other);
+  }
+  if (members.empty()) return trees;
+  const auto budgets = std::make_shared<const std::vector<BudgetMember>>(std::move(members));
+  for (Tree& tree : trees) tree.budgets = budgets;
+  return trees;
+}
+
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter) {
   if (!HasOwnFilters(options)) {
     const std::unique_ptr<const rocksdb::FilterPolicy> policy(
         rocksdb::NewBloomFilterPolicy(options.bits_per_key));
     return PlanOf(*policy, FormatPolicy(options), tree);
   }
-  if (!ribbonfilter) return Plan(options, tree, FormatPolicy(options), nullptr);
-  const std::unique_ptr<const rocksdb::FilterPolicy> policy(
-      rocksdb::NewRibbonFilterPolicy(options.bits_per_key, kInAllLevels));
-  TreePlan plan =
-      Plan(options, tree, fmt::format("ribbonfilter:{:g}:{}", options.bits_per_key, kInAllLevels),
-           policy.get());
-  plan.ribbonfilter = true;
-  return plan;
+  if (ribbonfilter) {
+    const std::unique_ptr<const rocksdb::FilterPolicy> policy(
+        rocksdb::NewRibbonFilterPolicy(options.bits_per_key, kInAllLevels));
+    TreePlan plan =
+        Plan(options, tree, fmt::format("ribbonfilter:{:g}:{}", options.bits_per_key, kInAllLevels),
+             policy.get());
+    plan.ribbonfilter = true;
+    return plan;
+  }
+  if (!FollowsTree(options)) return Plan(options, tree, FormatPolicy(options), nullptr);
+  const Shares shares = Divide(options, {&tree}).front();
+  return Plan(options, tree, FormatPolicy(options), nullptr, &shares);
 }
 
 TreePlan PlanOf(const PolicyOptions& options, const std::vector<Tree>& trees, bool ribbonfilter) {
-  TreePlan all = PlanOf(options, trees.front(), ribbonfilter);
-  for (std::size_t i = 1; i < trees.size(); ++i) {
-    const TreePlan plan = PlanOf(options, trees[i], ribbonfilter);
-    all.tables.insert(all.tables.end(), plan.tables.begin(), plan.tables.end());
-    all.filters.Add(plan.filters);
+  std::vector<TreePlan> plans;
+  if (FollowsTree(options) && !ribbonfilter) {
+    std::vector<const Tree*> all;
+    for (const Tree& tree : trees) all.push_back(&tree);
+    const std::vector<Shares> shares = Divide(options, all);
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+      plans.push_back(Plan(options, trees[i], FormatPolicy(options), nullptr, &shares[i]));
+    }
+  } else {
+    for (const Tree& tree : trees) plans.push_back(PlanOf(options, tree, ribbonfilter));
+  }
+  TreePlan all = std::move(plans.front());
+  for (std::size_t i = 1; i < plans.size(); ++i) {
+    all.tables.insert(all.tables.end(), plans[i].tables.begin(), plans[i].tables.end());
+    all.filters.Add(plans[i].filters);
   }
   return all;
 }

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "plugin/policy_options.h"
+#include "src/model/wasted_reads.h"
 #include "tool/database/inspection.h"
 
 namespace exactbloom::tool {
@@ -46,6 +48,14 @@ struct TableGroup {
   bool without_prefix = false;  // as IsWithoutPrefix
 };
 
+// What a column family takes of a memory budget.
+struct BudgetMember {
+  std::string column_family;
+  PolicyOptions options;                  // of its policy, which names the budget
+  std::vector<analysis::EqualRuns> runs;  // that get filters
+  std::uint64_t index_bytes = 0;          // of its tables
+};
+
 // The tables of a column family that could be read and have keys: lookups read nothing of one that
 // has range deletions only.
 struct Tree {
@@ -56,12 +66,16 @@ struct Tree {
   bool filters_nothing = false;  // as FamilyOptions
   rocksdb::CompactionStyle compaction_style = rocksdb::kCompactionStyleLevel;
   rocksdb::BlockBasedTableOptions table_options;
+  // All column families of the database whose policies have a memory budget now, which the policies
+  // of one name share. Null for none.
+  std::shared_ptr<const std::vector<BudgetMember>> budgets;
 
   std::uint64_t Keys() const;
   std::uint64_t FilteredKeys() const;  // of the tables that get filters by the present options
-  std::uint64_t Runs() const;          // each table of level 0 is a sorted run
-  FilterSums Now() const;              // of the present filters
-  bool FiltersNoKey() const;           // by the present options
+  std::uint64_t IndexBytes() const;
+  std::uint64_t Runs() const;  // each table of level 0 is a sorted run
+  FilterSums Now() const;      // of the present filters
+  bool FiltersNoKey() const;   // by the present options
 };
 
 // Whether none of the keys of a table has a prefix, and only prefixes go into filters, when it was
@@ -90,11 +104,13 @@ struct TreePlan {
 // Predicts the filters that the policy with these options, which must be valid, would give to the
 // tree if all its tables were written now. Kinds, bytes and rates are those of ExactBloom's
 // builder, exact for the mean number of keys of tables with many keys; the rates of RocksDB's
-// filters are by models, for the bytes that its builder takes.
+// filters are by models, for the bytes that its builder takes. A memory budget of the policy is
+// divided among the tree and all other column families whose policies have it now.
 //   ribbonfilter   the policy is RocksDB's, in all levels, with bits_per_key of the options
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter = false);
 
-// The same for several trees: the groups and the filters of all of them.
+// The same for several trees: the groups and the filters of all of them, which share a memory
+// budget.
 TreePlan PlanOf(const PolicyOptions& options, const std::vector<Tree>& trees,
                 bool ribbonfilter = false);
 

@@ -1,5 +1,5 @@
 // What advise and inspect predict of rewritten tables is what they have when they are rewritten:
-// with optimize_filters_for_hits.
+// with one memory budget, and with optimize_filters_for_hits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
@@ -129,6 +129,65 @@ class AdviseRewritten : public ::testing::Test {
 
   TemporaryDirectory directory_;
 };
+
+constexpr char kBudget[] = "{id=exactbloom;memory_budget=20K}";
+constexpr double kBudgetBytes = 20'480.0;
+
+TEST_F(AdviseRewritten, TakesABudgetOnceForAllColumnFamilies) {
+  const FamilySetting setting = {kBudget, true, nullptr, false};
+  Put({{"default", setting}});
+  const double alone = All().at("rewritten").at("filter_bytes");
+  const FamilySettings settings = {{"default", setting}, {"b", setting}};
+  std::filesystem::remove_all(path());
+  Put(settings);
+  const json all = All();
+  const json& rewritten = all.at("rewritten");
+  EXPECT_LE(rewritten.at("filter_bytes"), kBudgetBytes);
+  EXPECT_NEAR(rewritten.at("filter_bytes").get<double>() / alone, 1.0, 0.02);
+  for (const json& candidate : all.at("candidates")) {
+    EXPECT_LE(candidate.at("filter_bytes"), kBudgetBytes) << candidate.at("policy");
+  }
+  Rewrite(settings);
+  ExpectPredicted(settings, 0.05, 0.1);
+}
+
+// Of one family alone, too, the others have their part.
+TEST_F(AdviseRewritten, LeavesTheOtherColumnFamiliesTheirPartOfABudget) {
+  const FamilySetting joined = {"{id=exactbloom;budget=stores}", true, nullptr, false};
+  const FamilySetting sized = {"{id=exactbloom;memory_budget=20K;budget=stores}", true, nullptr,
+                               false};
+  const FamilySetting own = {kBudget, true, nullptr, false};
+  Put({{"default", sized}, {"joined", joined}, {"own", own}});
+  std::map<std::string, double> bytes;
+  const json inspection = AskToolForJson("inspect " + path());
+  for (const json& plan : inspection.at("plans")) {
+    bytes[plan.at("column_family")] = plan.at("filter_bytes");
+  }
+  EXPECT_LE(bytes.at("default") + bytes.at("joined"), 0.62 * kBudgetBytes);
+  EXPECT_NEAR(bytes.at("default"), bytes.at("joined"), 0.01 * bytes.at("default"));
+  EXPECT_NEAR(bytes.at("own"), 2.0 * bytes.at("default"), 0.03 * bytes.at("own"));
+  for (const auto& [family, planned] : bytes) {
+    const std::string alone = fmt::format("--column-family {} {}", family, path());
+    EXPECT_EQ(AskToolForJson("inspect " + alone).at("plans").at(0).at("filter_bytes"), planned);
+    EXPECT_EQ(AskToolForJson("advise " + alone).at("all").at("rewritten").at("filter_bytes"),
+              planned);
+  }
+}
+
+// A budget of filters and indexes leaves the filters less.
+TEST_F(AdviseRewritten, TakesTheIndexesOfABudgetThatCoversThem) {
+  const FamilySetting filters = {kBudget, true, nullptr, false};
+  Put({{"default", filters}});
+  const json level = AskToolForJson("inspect " + path()).at("totals");
+  const double of_filters = All().at("rewritten").at("filter_bytes");
+  const FamilySetting both = {"{id=exactbloom;memory_budget=20K;covers=filters_and_indexes}", true,
+                              nullptr, false};
+  OpenWith({{"default", both}});
+  const double of_both = All().at("rewritten").at("filter_bytes");
+  const double index_bytes = level.at("index_bytes");
+  EXPECT_GT(index_bytes, 2000.0);
+  EXPECT_NEAR(of_filters - of_both, 0.6 * index_bytes, 0.02 * of_filters);
+}
 
 // The division leaves out what gets no filter.
 TEST_F(AdviseRewritten, DividesAmongTheTablesThatGetFilters) {
