@@ -14,6 +14,7 @@
 #include "logged_database.h"
 #include "plugin/policy_options.h"
 #include "support/errors.h"
+#include "tool/database/filter_keys.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
@@ -176,6 +177,14 @@ FamilyAdvice AdviseFamily(const Tree& tree, double all_keys, double present,
                     tree.filters_nothing ? "no prefix_extractor is set"
                                          : "no key has a prefix by " + options->prefix_extractor);
     advice.remedy = kSetWholeKeys;
+    return advice;
+  }
+  if (!tree.unknown_keys.empty()) {
+    advice.unpredictable = advice.refusal =
+        "how many prefixes filters get is not known: " + tree.unknown_keys;
+    advice.remedy =
+        "compact the column family with a filter policy, and ask again: its filters then count "
+        "them";
     return advice;
   }
   PredictRewritten(options, &advice);

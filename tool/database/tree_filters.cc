@@ -1,7 +1,6 @@
 #include "tree_filters.h"
 
 #include <fmt/format.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/version.h>
 
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "support/filter_interfaces.h"
 #include "support/text_table.h"
 #include "tool/database/filter_fill.h"
+#include "tool/database/filter_keys.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
@@ -26,13 +26,6 @@ constexpr std::uint64_t kIndexSequenceBytes = 8;
 
 // bloom_before_level of ribbonfilter, by which flushes get Ribbon filters, too.
 constexpr int kInAllLevels = -1;
-
-// In level 0 each table is a sorted run: those whose numbers of keys differ by less than a tenth
-// are a group.
-int SizeClass(std::uint64_t keys) {
-  constexpr double kClassesPerDoubling = 8.0;
-  return static_cast<int>(kClassesPerDoubling * std::log2(static_cast<double>(keys)));
-}
 
 // Whether the tables get no filter by the present options, whatever the policy is.
 bool IsUnfiltered(const Tree& tree, const TableGroup& group) {
@@ -111,6 +104,7 @@ std::optional<double> BytesForFilters(PolicyOptions options, const std::vector<c
 std::vector<Shares> Divide(const PolicyOptions& options, const std::vector<const Tree*>& trees) {
   std::vector<Shares> shares;
   std::vector<DividedRuns> divided;
+  divided.reserve(trees.size());
   for (const Tree* tree : trees) divided.push_back(RunsOf(*tree, options));
   if (!HasBudget(options)) {
     for (const DividedRuns& of_tree : divided) {
@@ -408,17 +402,6 @@ bool Tree::FiltersNoKey() const {
   return true;
 }
 
-bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options) {
-  const TableFilter& filter = table.filter;
-  const bool got_none = filter.family == FilterFamily::kNone && !filter.policy.empty();
-  const bool is_left_out = options.options.optimize_filters_for_hits && table.bottommost;
-  if (!got_none || is_left_out || filter.whole_key_filtering) return false;
-  if (options.table == nullptr || options.table->whole_key_filtering) return false;
-  const rocksdb::SliceTransform* extractor = options.options.prefix_extractor.get();
-  return filter.prefix_extractor ==
-         (extractor == nullptr ? options.prefix_extractor : extractor->AsString());
-}
-
 FilterSums Tree::Now() const {
   FilterSums sums;
   for (const auto& [level, groups] : levels) {
@@ -436,16 +419,16 @@ std::vector<Tree> TreesOf(const std::vector<TableReport>& tables, const Inspecti
   // each table is a sorted run, by size: keys within a tenth.
   std::map<std::tuple<std::string, int, bool, bool, int>, TableGroup> groups;
   std::map<decltype(groups)::key_type, std::map<std::uint64_t, TableGroup>> sizes;
+  FilterKeys filter_keys(tables, inspection);
   for (const TableReport& table : tables) {
     if (!table.status.ok()) continue;
     const TableFilter& filter = table.filter;
-    std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
-    if (keys == 0) continue;
-    if (filter.partitioned && !filter.whole_key_filtering)
-      keys -= std::min(keys - 1, 2 * (filter.blocks - 1));
-    const int size = table.location.level == 0 ? SizeClass(keys) : 0;
-    const FamilyOptions* options = inspection.OptionsOf(table.location.column_family);
-    const bool without_prefix = options != nullptr && IsWithoutPrefix(table, *options);
+    if (table.keys == 0 && filter.PointEntries() == 0) continue;
+    const FilterKeys::Count count = filter_keys.Of(table);
+    const bool without_prefix = count.keys == 0;
+    const std::uint64_t keys = without_prefix ? filter.PointEntries() : count.keys;
+    if (!count.unknown.empty()) trees[table.location.column_family].unknown_keys = count.unknown;
+    const int size = SizeClassOf(table.location.level, keys);
     const std::tuple place(table.location.column_family, table.location.level, table.bottommost,
                            without_prefix, size);
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
@@ -480,14 +463,22 @@ std::vector<Tree> TreesOf(const std::vector<TableReport>& tables, const Inspecti
   return result;
 }
 
+// The policy of a column family, if it has a memory budget.
+std::optional<PolicyOptions> BudgetPolicyOf(const std::string& column_family,
+                                            const Inspection& inspection) {
+  const FamilyOptions* options = inspection.OptionsOf(column_family);
+  const auto policy = options == nullptr ? std::nullopt : options->Ours();
+  return policy && HasBudget(*policy) ? policy : std::nullopt;
+}
+
 // What each of these takes of a memory budget, but for those that have none.
 std::vector<BudgetMember> MembersOf(const std::vector<Tree>& trees, const Inspection& inspection) {
   std::vector<BudgetMember> members;
   for (const Tree& tree : trees) {
-    const FamilyOptions* options = inspection.OptionsOf(tree.column_family);
-    const auto policy = options == nullptr ? std::nullopt : options->Ours();
-    if (!policy || !HasBudget(*policy)) continue;
-    members.push_back({tree.column_family, *policy, RunsOf(tree, *policy).runs, tree.IndexBytes()});
+    const auto policy = BudgetPolicyOf(tree.column_family, inspection);
+    if (!policy) continue;
+    members.push_back({tree.column_family, *policy, RunsOf(tree, *policy).runs, tree.IndexBytes(),
+                       tree.unknown_keys});
   }
   return members;
 }
@@ -497,13 +488,24 @@ std::vector<BudgetMember> MembersOf(const std::vector<Tree>& trees, const Inspec
 std::vector<Tree> TreesOf(const Inspection& inspection) {
   std::vector<Tree> trees = TreesOf(inspection.tables, inspection);
   std::vector<BudgetMember> members = MembersOf(trees, inspection);
-  for (const BudgetMember& other :
-       MembersOf(TreesOf(inspection.left_out, inspection), inspection)) {
+  std::vector<TableReport> others;
+  for (const TableReport& table : inspection.left_out) {
+    if (BudgetPolicyOf(table.location.column_family, inspection)) others.push_back(table);
+  }
+  for (const BudgetMember& other : MembersOf(TreesOf(others, inspection), inspection)) {
     members.push_back(other);
   }
   if (members.empty()) return trees;
   const auto budgets = std::make_shared<const std::vector<BudgetMember>>(std::move(members));
-  for (Tree& tree : trees) tree.budgets = budgets;
+  for (Tree& tree : trees) {
+    tree.budgets = budgets;
+    const auto policy = BudgetPolicyOf(tree.column_family, inspection);
+    if (!policy) continue;
+    for (const BudgetMember& member : *budgets) {
+      const bool is_shared = member.options.budget == policy->budget;
+      if (is_shared && tree.unknown_keys.empty()) tree.unknown_keys = member.unknown_keys;
+    }
+  }
   return trees;
 }
 
@@ -531,6 +533,7 @@ TreePlan PlanOf(const PolicyOptions& options, const std::vector<Tree>& trees, bo
   std::vector<TreePlan> plans;
   if (FollowsTree(options) && !ribbonfilter) {
     std::vector<const Tree*> all;
+    all.reserve(trees.size());
     for (const Tree& tree : trees) all.push_back(&tree);
     const std::vector<Shares> shares = Divide(options, all);
     for (std::size_t i = 0; i < trees.size(); ++i) {

@@ -45,7 +45,7 @@ struct TableGroup {
   std::uint64_t entries = 0;
   std::uint64_t data_blocks = 0;
   std::uint64_t index_bytes = 0;
-  bool without_prefix = false;  // as IsWithoutPrefix
+  bool without_prefix = false;  // no key has one, and only prefixes go into filters
 };
 
 // What a column family takes of a memory budget.
@@ -54,6 +54,7 @@ struct BudgetMember {
   PolicyOptions options;                  // of its policy, which names the budget
   std::vector<analysis::EqualRuns> runs;  // that get filters
   std::uint64_t index_bytes = 0;          // of its tables
+  std::string unknown_keys;               // as of its tree
 };
 
 // The tables of a column family that could be read and have keys: lookups read nothing of one that
@@ -66,6 +67,9 @@ struct Tree {
   bool filters_nothing = false;  // as FamilyOptions
   rocksdb::CompactionStyle compaction_style = rocksdb::kCompactionStyleLevel;
   rocksdb::BlockBasedTableOptions table_options;
+  // Why it is not known how many keys filters get, as FilterKeys, or the trees that share its
+  // memory budget; then no plan holds.
+  std::string unknown_keys;
   // All column families of the database whose policies have a memory budget now, which the policies
   // of one name share. Null for none.
   std::shared_ptr<const std::vector<BudgetMember>> budgets;
@@ -77,10 +81,6 @@ struct Tree {
   FilterSums Now() const;      // of the present filters
   bool FiltersNoKey() const;   // by the present options
 };
-
-// Whether none of the keys of a table has a prefix, and only prefixes go into filters, when it was
-// written as by the present options of its column family.
-bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options);
 
 // The column families that have keys, by their names.
 std::vector<Tree> TreesOf(const Inspection& inspection);

@@ -17,9 +17,24 @@ std::string KindOfRate(const std::map<std::string, std::uint64_t>& families) {
   return families.size() == exact + none ? "exact" : "mixed";
 }
 
+namespace {
+
+bool FollowsAnyTree(const Inspection& inspection) {
+  if (!inspection.options) return false;
+  const auto& families = inspection.options->families;
+  return std::any_of(families.begin(), families.end(), [](const auto& family) {
+    const auto policy = family.second.Ours();
+    return policy && FollowsTree(*policy);
+  });
+}
+
+}  // namespace
+
 std::map<std::string, TreePlan> PlansOf(const Inspection& inspection) {
   std::map<std::string, TreePlan> plans;
+  if (!FollowsAnyTree(inspection)) return plans;  // the trees may take keys to be read
   for (const Tree& tree : TreesOf(inspection)) {
+    if (!tree.unknown_keys.empty()) continue;
     const FamilyOptions* family = inspection.OptionsOf(tree.column_family);
     const auto policy = family == nullptr ? std::nullopt : family->Ours();
     if (policy && FollowsTree(*policy)) plans[tree.column_family] = PlanOf(*policy, tree);

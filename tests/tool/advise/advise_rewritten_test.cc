@@ -1,5 +1,5 @@
 // What advise and inspect predict of rewritten tables is what they have when they are rewritten:
-// with one memory budget, and with optimize_filters_for_hits.
+// with prefixes in their filters, with one memory budget, and with optimize_filters_for_hits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
@@ -36,6 +36,18 @@ struct FamilySetting {
 };
 
 using FamilySettings = std::map<std::string, FamilySetting>;  // by column family
+
+std::shared_ptr<const rocksdb::SliceTransform> FixedPrefix(std::size_t bytes) {
+  return std::shared_ptr<const rocksdb::SliceTransform>(rocksdb::NewFixedPrefixTransform(bytes));
+}
+
+// The tool does not know it.
+class FirstBytes : public rocksdb::SliceTransform {
+ public:
+  const char* Name() const override { return "FirstBytes"; }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override { return {key.data(), 8}; }
+  bool InDomain(const rocksdb::Slice& key) const override { return key.size() >= 8; }
+};
 
 class AdviseRewritten : public ::testing::Test {
  protected:
@@ -81,7 +93,7 @@ class AdviseRewritten : public ::testing::Test {
     const Families families = OpenWith(settings);
     for (auto* family : families.handles) {
       std::uint64_t number = 0;
-      for (const std::uint64_t keys : {30'000, 6000, 1000, 700}) {
+      for (const std::uint64_t keys : {30'000U, 6000U, 1000U, 700U}) {
         for (const std::uint64_t end = number + keys; number < end; ++number) {
           const std::uint64_t prefix = number / 20 * 7'654'321 % 100'000'000;
           const std::string key = fmt::format("{:08}{:02}", prefix, number % 20);
@@ -130,6 +142,85 @@ class AdviseRewritten : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
+const FamilySetting kWholeKeys = {"bloomfilter:10", true, nullptr, false};
+
+FamilySetting PrefixSetting(bool whole_keys, const std::string& policy = "bloomfilter:10") {
+  return {policy, whole_keys, FixedPrefix(8), false};
+}
+
+TEST_F(AdviseRewritten, FollowsWhatGoesIntoFilters) {
+  // By their names: what the tables were written with, and what is set now.
+  const std::vector<std::pair<FamilySetting, FamilySetting>> changes = {
+      {PrefixSetting(false), kWholeKeys},
+      {PrefixSetting(false), PrefixSetting(true)},
+      {PrefixSetting(true), kWholeKeys},
+      {PrefixSetting(true), PrefixSetting(false)},
+      {kWholeKeys, PrefixSetting(false)},
+      {kWholeKeys, PrefixSetting(true)},
+      {PrefixSetting(false), {"bloomfilter:10", false, FixedPrefix(9), false}},
+      {{"", false, FixedPrefix(8), false}, PrefixSetting(false)},
+      {{"", true, FixedPrefix(8), false}, PrefixSetting(true)},
+      {{"", true, nullptr, false}, PrefixSetting(false, "exactbloom:10")},
+      {PrefixSetting(false), PrefixSetting(false)},
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto& [before, then] = changes[i];
+    std::filesystem::remove_all(path());
+    Put({{"default", before}}, /*is_deep=*/true);
+    OpenWith({{"default", then}});
+    ExpectPredicted({{"default", then}}, 0.02, 0.2);
+  }
+}
+
+// Keys of 8 bytes, and as many of fewer.
+TEST_F(AdviseRewritten, CountsKeysThatAreTheirPrefixOnceAndOthersWithoutPrefix) {
+  const FamilySettings before = {{"default", kWholeKeys}};
+  {
+    const Families families = OpenWith(before);
+    for (std::uint64_t i = 0; i < 4000; ++i) {
+      ASSERT_TRUE(families.db->Put({}, fmt::format("{:08}", i), "value").ok());
+      ASSERT_TRUE(families.db->Put({}, fmt::format("z{:06}", i), "value").ok());
+    }
+    ASSERT_TRUE(families.db->Flush({}).ok());
+  }
+  const FamilySettings then = {{"default", PrefixSetting(true)}};
+  OpenWith(then);
+  ExpectPredicted(then, 0.01, 0.05);
+}
+
+TEST_F(AdviseRewritten, PredictsNothingOfPrefixesThatAreNotKnown) {
+  Put({{"default", kWholeKeys}});
+  const FamilySetting unknown = {"bloomfilter:10", true, std::make_shared<FirstBytes>(), false};
+  OpenWith({{"default", unknown}});
+  const json all = AskToolForJson("advise " + path()).at("column_families").at(0);
+  EXPECT_TRUE(all.at("rewritten").is_null()) << all;
+  EXPECT_TRUE(all.at("candidates").empty());
+  EXPECT_TRUE(Mentions(all.at("refusal"), "the prefix extractor FirstBytes")) << all.at("refusal");
+  EXPECT_TRUE(Mentions(AskTool("advise " + path()).out, "\nTo do: compact the column family"));
+
+  // Their own filters tell of them.
+  Rewrite({{"default", unknown}});
+  EXPECT_FALSE(All().at("rewritten").is_null());
+}
+
+TEST_F(AdviseRewritten, PredictsNothingOfPrefixesByLogs) {
+  Put({{"default", kWholeKeys}});
+  OpenWith({{"default", PrefixSetting(false)}});
+  const std::string logs = fmt::format("{0}/LOG {0}/LOG.old.*", path());
+  const json family = AskToolForJson("advise " + logs).at("column_families").at(0);
+  EXPECT_TRUE(family.at("rewritten").is_null());
+  EXPECT_TRUE(Mentions(family.at("refusal"), "logs")) << family.at("refusal");
+  EXPECT_FALSE(All().at("rewritten").is_null());
+
+  // Filters with these prefixes tell of them, although the logs do not have the extractor's length.
+  std::filesystem::remove_all(path());
+  Put({{"default", PrefixSetting(false)}});
+  const json by_logs =
+      AskToolForJson("advise " + path() + "/LOG").at("column_families").at(0).at("rewritten");
+  EXPECT_EQ(by_logs.at("filter_bytes"), All().at("rewritten").at("filter_bytes"));
+}
+
 constexpr char kBudget[] = "{id=exactbloom;memory_budget=20K}";
 constexpr double kBudgetBytes = 20'480.0;
 
@@ -172,6 +263,25 @@ TEST_F(AdviseRewritten, LeavesTheOtherColumnFamiliesTheirPartOfABudget) {
     EXPECT_EQ(AskToolForJson("advise " + alone).at("all").at("rewritten").at("filter_bytes"),
               planned);
   }
+}
+
+// Where the keys of one are not known, no share of the budget is.
+TEST_F(AdviseRewritten, PlansNoneThatShareABudgetWhereTheKeysOfOneAreNotKnown) {
+  const FamilySetting shared = {"{id=exactbloom;memory_budget=20K;budget=stores}", true, nullptr,
+                                false};
+  const FamilySetting own = {kBudget, true, nullptr, false};
+  FamilySettings settings = {{"default", shared}, {"own", own}, {"unknown", shared}};
+  Put(settings);
+  settings.at("unknown").extractor = std::make_shared<FirstBytes>();
+  OpenWith(settings);
+  for (const char* of : {"", "--column-family default "}) {
+    const json plans = AskToolForJson(fmt::format("inspect {}{}", of, path())).at("plans");
+    ASSERT_EQ(plans.size(), *of == '\0' ? 1U : 0U) << plans;
+    EXPECT_EQ(plans.dump().find("stores"), std::string::npos) << plans;
+  }
+  const json families = AskToolForJson("advise " + path()).at("column_families");
+  EXPECT_TRUE(Mentions(families.at(0).at("refusal"), "the prefix extractor FirstBytes"));
+  EXPECT_TRUE(families.at(1).at("refusal").is_null());
 }
 
 // A budget of filters and indexes leaves the filters less.
@@ -217,7 +327,7 @@ TEST_F(AdviseRewritten, DividesMemoryByTheKeysThatGetFilters) {
   const FamilySetting none = {"", true, nullptr, true};
   Put({{"default", none}}, /*is_deep=*/true);
   const json all = All();
-  EXPECT_NEAR(all.at("memory_bytes").get<double>(), 7700 * 10 / 8, 10.0);
+  EXPECT_NEAR(all.at("memory_bytes").get<double>(), 7700.0 * 10.0 / 8.0, 10.0);
   bool has_divided = false;
   for (const json& candidate : all.at("candidates")) {
     if (!Mentions(candidate.at("policy"), "exactbloom")) continue;
