@@ -304,7 +304,7 @@ TEST_F(AdviseCommand, KeepsTheSettingWhereNoLookupReadsInVain) {
   std::ofstream(path() + "/LOG", std::ios::app)
       << "Uptime(secs): 20.0 total, 20.0 interval\nrocksdb.memtable.miss COUNT : 3000\n"
       << "rocksdb.l2andup.hit COUNT : 3000\n";
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {path(), path() + "/LOG", "--present 1 " + path(), "--details " + path()}) {
     const testing::Outcome outcome = AskTool("advise " + arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
