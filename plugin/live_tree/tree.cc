@@ -293,6 +293,8 @@ void Tree::EndJob(JobId id, const NamedFiles& inputs, const NamedFiles& outputs)
   NamedFiles replaced;
   std::set_difference(inputs.begin(), inputs.end(), outputs.begin(), outputs.end(),
                       std::back_inserter(replaced));
+  // A job that moves tables deletes none: universal compaction leaves those of its output level.
+  if (replaced.size() != inputs.size()) replaced.clear();
   const double level0_keys = Real(SumLive(inputs, 0).keys);
   if (level0_keys != 0.0) {
     const double moved = 1.0 - Real(SumLive(replaced, 0).keys) / level0_keys;

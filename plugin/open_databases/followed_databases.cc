@@ -64,7 +64,11 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
     const std::shared_ptr<tree::Database> database = tree::Registry::Get().Follow(root);
     {
       const auto lock = database->Lock();
-      for (const auto& [name, sizing] : policies) database->FindOrAdd(name)->SetPolicy(sizing);
+      for (const auto& [name, sizing] : policies) {
+        // By its id, since a dropped family may have had the name.
+        const auto family = database->Find(name, handles[name]->GetID());
+        if (family != nullptr) family->SetPolicy(sizing);
+      }
     }
     tree::ReadFamilies(root, *database, read);
     if (follows) {

@@ -98,6 +98,37 @@ TEST_F(LiveTreeFaults, ATableThatCompactFilesDropsDoesNotAskForListingsForEver) 
   EXPECT_EQ(SumOf(TreesOf(*db)).tables, 0U);
 }
 
+// Its compactions of ascending keys move tables beside others that are in the output level already.
+TEST_F(LiveTreeFaults, UniversalCompactionThatMovesTablesKeepsAll) {
+  rocksdb::Options options = Options(AutoOptions());
+  options.disable_auto_compactions = false;
+  options.compaction_style = rocksdb::kCompactionStyleUniversal;
+  options.compaction_options_universal.allow_trivial_move = true;
+  const Database db = Open(options, path_);
+  for (std::uint64_t i = 0; i < 24; ++i) PutAndFlush(*db, 200, "value", 400 * i);
+  AwaitQuiet(*db);
+  EXPECT_EQ(SumOf(TreesOf(*db)).keys, 24U * 200U);
+  EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
+}
+
+// Otherwise its next flush would forget what has been read of the tables of an imported one.
+TEST_F(LiveTreeFaults, AFamilyUnderADroppedNameIsFollowedByItsId) {
+  const Database db = Open(Options(AutoOptions()), path_);
+  for (int i = 0; i < 2; ++i) {
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "again", &family).ok());
+    ASSERT_TRUE(FollowDatabase(db.get(), {family}).ok());
+    const auto database = tree::Registry::Get().Find(*db);
+    {
+      const auto lock = database->Lock();
+      EXPECT_EQ(database->Find("again")->id, family->GetID());
+    }
+    PutAndFlush(*db, 100, "value", 0, family);
+    ASSERT_TRUE(db->DropColumnFamily(family).ok());
+    ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+  }
+}
+
 // Counts what it is told, and asks what needs the lock of all live trees.
 class AskingLogger : public rocksdb::Logger {
  public:

@@ -259,6 +259,17 @@ TEST(TreeRules, ATableMovesFromTheInputLevelOfItsJobOnly) {
   EXPECT_EQ(world.FindDifference(), "");
 }
 
+// Of universal compaction, whose inputs may be in the output level already.
+TEST(TreeRules, AJobThatMovesTablesDeletesNone) {
+  World world;
+  Begin(world, {{1, 0}, {2, 6}});
+  world.tree.BeginJob({1, false, 6, 5}, 0, {{1, 0, FactsOf(1)}, {2, 6, FactsOf(2)}});
+  world.tree.EndJob(1, {{1, 0, FactsOf(1)}, {2, 6, FactsOf(2)}}, FilesOf({1}, 6));
+  world.version[1] = 6;
+  EXPECT_EQ(world.FindDifference(), "");
+  EXPECT_FALSE(world.tables.IsStale());
+}
+
 // The partitions of a flush are sized for as many keys as recent flushes had, the last one most.
 TEST(TreeRules, RecentFlushesTellTheKeysOfTheNext) {
   World world;
