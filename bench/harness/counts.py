@@ -63,17 +63,19 @@ def by_inspect(tool, path, limit):
     return counts | {"predicted": statistics.mean(predicted)}
 
 
-def by_readamp(policy, has_cache):
-    """Of a policy in readamp's JSON, with one workload. Its interval is of keys that filters let pass; some of these reads a cache answers."""
-    counts = {"filter_bytes": policy["filter_bytes"], "entries": 8 * policy["filter_bytes"] / policy["bits_per_key"]}
+def by_readamp(policy, keys_stored, has_cache):
+    """Of a policy in readamp's JSON, with one workload. Its interval is of keys that filters let pass; some of these reads a cache answers.
+    Without a filter there is none."""
+    counts = {"filter_bytes": policy["filter_bytes"], "entries": keys_stored}
     (workload, result), = policy["workloads"].items()
     if workload == "growth":
         loading = result["loading"]
+        if loading["bits_per_key"]:
+            counts["entries"] = 8 * policy["filter_bytes"] / loading["bits_per_key"]
         return counts | {"lookups": 1, "wasted": loading["wasted_reads_per_lookup"], "asked": loading["runs_asked"],
-                         "over_optimum": loading["over_present_optimum"], "entries": 8 * policy["filter_bytes"] / loading["bits_per_key"],
-                         "most_bits_per_key": result["most_bits_per_key"],
+                         "over_optimum": loading["over_present_optimum"], "most_bits_per_key": result["most_bits_per_key"],
                          "points": [[point["keys_written"], 1000 * point["wasted_reads_per_lookup"]] for point in result["points"]]}
     predicted = result["predicted_wasted_reads"]
     return counts | {"lookups": result["lookups"], "wasted": result["wasted_reads"], "asked": result["filter_checks"]} | (
-        {} if has_cache else {"wasted_interval": [end * result["absent_checks"] for end in result["interval"]]}) | (
+        {} if has_cache or not result["interval"] else {"wasted_interval": [end * result["absent_checks"] for end in result["interval"]]}) | (
             {} if predicted is None else {"predicted": predicted / result["lookups"]})

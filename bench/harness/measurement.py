@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import time
@@ -156,12 +157,12 @@ class Measurement:
         settings = [self.readamp_setting(tree, name) for name in tree.policies]
         output = self.folder / "readamp.json"
         command_output([self.programs.readamp, f"--seed={self.plan.seed + repetition}", f"--directory={self.folder}", f"--json={output}", f"--policies={','.join(settings)}",
-                        *tree.readamp.split()], self.programs.limit)
+                        *shlex.split(tree.readamp)], self.programs.limit)
         found = json.loads(output.read_text())
         has_cache = found["settings"]["block_cache_bytes"] > 0
         for name, setting, policy in zip(tree.policies, settings, found["policies"]):
             tree_settings = {"keys_stored": found["keys_stored"]} | found["settings"]["tree"]
-            self.add(tree, LOAD, name, repetition, policy["policy"], by_readamp(policy, has_cache) | {"settings": tree_settings})
+            self.add(tree, LOAD, name, repetition, policy["policy"], by_readamp(policy, found["keys_stored"], has_cache) | {"settings": tree_settings})
 
     def readamp_setting(self, tree, name):
         policy = self.plan.policy(name)

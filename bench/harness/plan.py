@@ -1,5 +1,6 @@
 """Reads views.toml: what a view measures, with its sizes put in."""
 import re
+import shlex
 import tomllib
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ from support import ROOT, UNUSABLE, fail
 
 LOAD, AGAIN = "load", ", again"
 TREE = "the tree"  # in the place of a policy: what is rewritten for each policy
+SET_BY_VIEW = {"--workloads", "--policies", "--seed", "--directory", "--json"}  # options of readamp
 UNSET = {"options": [], "flags": "", "table": {}, "database": {}, "workload": {"name": LOAD}, "workloads": [], "load": [], "readamp": "",
          "keep": False, "rewritten": False, "written": "", "concludes": {}, "bits": None}
 
@@ -20,6 +22,22 @@ def within(outer, inner):
     """What is said inside replaces what is said outside, except that options and words of command lines are added."""
     return outer | inner | {"options": outer["options"] + inner.get("options", [])} | {
         words: f"{outer[words]} {inner.get(words, '')}".strip() for words in ("flags", "readamp")}
+
+
+def words_of(given_input):
+    """The words of --input, which may not set what the view does: readamp would take both."""
+    try:
+        words = shlex.split(given_input)
+    except ValueError as problem:
+        fail(UNUSABLE, f"--input {given_input}: {problem}")
+    if taken := SET_BY_VIEW & {word.partition("=")[0] for word in words}:
+        fail(UNUSABLE, f"--input has {taken.pop()}, which the view sets")
+    return words
+
+
+def names(words, name):
+    """Whether words are in a name, and no parts of longer ones: 6 bits are not 16 bits."""
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)" if words else "", name)
 
 
 class Plan:
@@ -42,11 +60,12 @@ class Plan:
             self.over = {policies[0]: ""} if self.over else {}
         self.workloads = {workload: described | {"run": put_in(described["run"], self.sizes)}
                           for workload, described in view.get("workloads", {}).items()}
+        self.input_words = words_of(given_input or "")
         self.input = given_input or view.get("input", "")
         outer = UNSET | {key: value for key, value in view.items() if key in UNSET or key in ("policies", "repetitions", "measures")} | {
             "workloads": [], "most": view.get("most", 0)}
         self.trees = [tree for group in view["groups"].values() for tree in self.trees_of(group, view["groups"], outer)
-                      if any(words in tree.name for words in only or [""])]
+                      if any(names(words, tree.name) for words in only or [""])]
         if not self.trees:
             fail(UNUSABLE, f"{name} has no such tree")
 

@@ -44,8 +44,9 @@ def label_ends(plot, gap=13):
     """Writes the labels of lines at their right ends, some points apart from each other."""
     ends, bottom = {}, -math.inf
     for line in (line for line in plot.lines if not line.get_label().startswith("_")):
-        end = [(x, y) for x, y in line.get_xydata() if x <= plot.get_xlim()[1]][-1]
-        ends[line] = end, plot.transData.transform(end)[1]
+        points = [(x, y) for x, y in line.get_xydata() if x <= plot.get_xlim()[1]]
+        if points:  # a policy that wastes nothing has none on a logarithmic axis
+            ends[line] = points[-1], plot.transData.transform(points[-1])[1]
     for line, (end, height) in sorted(ends.items(), key=lambda item: item[1][1]):
         bottom = max(height, bottom + gap)
         write(plot, end, line.get_label(), line.get_color(), (6, bottom - height), va="center")

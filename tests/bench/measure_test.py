@@ -27,7 +27,7 @@ STAND_IN = """#!/usr/bin/env python3
 import json, pathlib, re, sys
 here, given = pathlib.Path(__file__).parent, dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
 if "--version" in sys.argv:
-    sys.exit(print("db_bench version 7.8.3"))
+    sys.exit(print("db_bench version 7.8.3, RocksDB 7.8.3"))
 def bits_of(policy):
     more = float((here / "more").read_text()) if (here / "more").exists() else 0
     return 10 + more if "exactbloom" in policy else float(policy.split(":")[1]) / (1.44 if "ribbon" in policy else 1)
@@ -54,6 +54,19 @@ for ticker, count in {"number.keys.read": 1000, "bloom.filter.useful": 1990, "bl
     print(f"rocksdb.{ticker} COUNT : {count}")
 for ticker in ("number.multiget.keys.read", "bloom.filter.full.true.positive", "block.cache.data.miss"):
     print(f"rocksdb.{ticker} COUNT : 0")
+"""
+# As readamp it writes its words into the file `words`; only filters of RocksDB's Bloom waste reads.
+READAMP = """#!/usr/bin/env python3
+import json, pathlib, sys
+given = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
+(pathlib.Path(__file__).parent / "words").write_text(json.dumps(sys.argv[1:]))
+def result_of(policy):
+    wasted, has_filter = 10 * policy.startswith("bloom"), policy != "none"
+    absent = {"lookups": 1000, "wasted_reads": wasted, "filter_checks": 4000 * has_filter, "absent_checks": 4000 * has_filter,
+              "interval": [0.002, 0.003] if has_filter else None, "predicted_wasted_reads": None if has_filter else 3990}
+    return {"policy": policy, "filter_bytes": 1250 * has_filter, "bits_per_key": 10.0 * has_filter, "workloads": {"absent": absent}}
+pathlib.Path(given["json"]).write_text(json.dumps({"keys_stored": 1000, "settings": {"block_cache_bytes": 0, "tree": {}},
+                                                   "policies": list(map(result_of, given["policies"].split(",")))}))
 """
 # Waits for ever in waitforcompaction and in `sleep`, and prints its other benchmarks and the options file.
 WAITING = r"""#!/bin/sh
@@ -162,6 +175,48 @@ class Harness(Programs):
                 self.assertIn(row["policy"], trees[row["tree"]].policies)
                 self.assertLessEqual(set(row["measures"]), set(trees[row["tree"]].measures))
                 self.assertEqual(row.get("bits"), trees[row["tree"]].bits)
+
+
+class Report(Programs):
+    def measure(self, status, *more):
+        self.program("bin/exactbloom", STAND_IN)
+        self.program("bin/readamp", READAMP)
+        done = subprocess.run([ROOT / "bench/measure", "report", "--only", "10 bits", "--build", self.folder, "--directory", self.folder,
+                               "--output", self.folder, *more], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def rows(self):
+        return json.loads((self.folder / "report.json").read_text())["rows"]
+
+    def test_without_filters_there_is_no_interval_of_their_rate(self):
+        self.measure(0, "--policies", "none", "bloomfilter:10")
+        none, bloom = (row["measures"] for row in self.rows())
+        self.assertEqual(none["bits_per_key"]["median"], 0)
+        self.assertEqual(none["predicted"]["median"], 3990)
+        self.assertEqual(bloom["bits_per_key"]["median"], 10)
+        self.assertEqual(bloom["wasted_reads"], {"median": 10, "low": 8, "high": 12})
+
+    def test_input_is_quoted_as_for_a_shell_and_sets_nothing_that_the_view_does(self):
+        self.measure(0, "--input", "--keys 'my keys.txt' --lookups=500")
+        words = json.loads((self.folder / "bin/words").read_text())
+        self.assertEqual(words[-4:], ["--keys", "my keys.txt", "--lookups=500", "--workloads=absent"])
+        for given in ("--workloads=present", "--workloads present", "--policies none"):
+            self.assertIn(f"measure: --input has {given[:10]}", self.measure(2, "--input", f"--keys k.txt {given}"))
+        self.assertIn("measure: --input --keys 'k.txt: No closing quotation\n", self.measure(2, "--input", "--keys 'k.txt"))
+
+    def test_only_takes_whole_words(self):
+        for words, names in (("6 bits", ["settled, 6 bits"]), ("universal", ["growing, universal"]), ("leveled", ["growing, leveled", "growing, leveled, level-0 trigger 12"])):
+            self.assertEqual([tree.name for tree in Plan("report", only=[words]).trees], names)
+
+    def test_a_policy_that_wastes_nothing_is_not_in_the_picture(self):
+        if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("python3-matplotlib is not there")
+        self.measure(0)
+        subprocess.run([ROOT / "scripts/figures/run", "--report", self.folder / "report.json"], check=True)
+        picture = (self.folder / "wasted_reads.svg").read_text()
+        self.assertIn("RocksDB Bloom", picture)
+        self.assertNotIn("ExactBloom", picture)
 
 
 class Waiting(Programs):
