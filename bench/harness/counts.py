@@ -1,7 +1,6 @@
 """What is counted: by db_bench, by RocksDB's LOG, by `exactbloom inspect`, and by readamp. Measures are quotients of these."""
 import json
 import re
-import statistics
 
 from support import UNUSABLE, WRONG_ANSWER, command_output, fail
 
@@ -53,14 +52,15 @@ def by_levels(printed):
 
 
 def by_inspect(tool, path, limit):
-    """Filter bytes and entries of all databases in a folder and of their column families, and means per lookup."""
+    """Filter bytes and entries of all databases in a folder and of their column families, and wasted reads per lookup of an absent key.
+    db_bench draws the family of a lookup as it draws that of a write, so a family counts as much as its share of the entries."""
     databases = [path] if (path / "CURRENT").exists() else sorted(entry for entry in path.iterdir() if entry.is_dir())
     found = [json.loads(command_output([tool, "inspect", "--json", database], limit)) for database in databases]
-    predicted = [reads for answer in found for reads in answer["totals"].get("wasted_reads", {}).values()]
+    wasted = sum(level["entries"] * answer["totals"]["wasted_reads"].get(level["column_family"], 0) for answer in found for level in answer["levels"])
     counts = {total: sum(answer["totals"][total] for answer in found) for total in ("filter_bytes", "entries")}
     if not counts["entries"]:
         fail(UNUSABLE, f"nothing of {path.name} was flushed; measure with more keys")
-    return counts | {"predicted": statistics.mean(predicted)}
+    return counts | {"predicted": wasted / counts["entries"]}
 
 
 def by_readamp(policy, keys_stored, has_cache):

@@ -50,7 +50,9 @@ def counted(plan, tree, workload, name, journal):
         counts = dict(cell["counts"])
         loaded = journal.get(tree.name, LOAD, name, 0 if tree.keep else len(cells))
         if workload != LOAD and loaded:
-            counts |= {count: loaded["counts"][count] for count in ("filter_bytes", "entries") if count in loaded["counts"]}
+            # What is predicted are the wasted reads of absent keys.
+            of_load = ["filter_bytes", "entries", *["predicted"] * (plan.workloads[workload].get("finds") == "none")]
+            counts |= {count: loaded["counts"][count] for count in of_load if count in loaded["counts"]}
         if less := plan.workloads.get(workload, {}).get("less"):
             base = journal.get(tree.name, less, name, len(cells))
             counts["seconds"] -= base["counts"]["seconds"]

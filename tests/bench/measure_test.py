@@ -33,7 +33,10 @@ def bits_of(policy):
     return 10 + more if "exactbloom" in policy else float(policy.split(":")[1]) / (1.44 if "ribbon" in policy else 1)
 if sys.argv[1] == "inspect":
     policy, = (here / sys.argv[3] / "LOG").read_text().splitlines()[-1:]
-    sys.exit(print(json.dumps({"totals": {"filter_bytes": 125 * bits_of(policy.split(": ")[1]), "entries": 1000, "wasted_reads": {"default": 0.01}}})))
+    levels = [{"column_family": "default", "level": 0, "entries": 400}, {"column_family": "default", "level": 6, "entries": 420}] + [
+        {"column_family": f"family {i}", "level": 6, "entries": 20} for i in range(9)]
+    wasted = {level["column_family"]: 0.002 for level in levels} | {"default": 0.01}
+    sys.exit(print(json.dumps({"levels": levels, "totals": {"filter_bytes": 125 * bits_of(policy.split(": ")[1]), "entries": 1000, "wasted_reads": wasted}})))
 rewrites = pathlib.Path(sys.argv[0]).name == "rewrite_filters"
 policy = re.search("filter_policy=(.*)", pathlib.Path(sys.argv[1] if rewrites else given["options_file"]).read_text())[1]
 path = pathlib.Path(sys.argv[2] if rewrites else given["db"])
@@ -136,6 +139,8 @@ class Harness(Programs):
                          ("FIFO, buffer 256 KiB", "absent", "ribbonfilter, equal bytes", ribbon, 2))
         self.assertEqual(row["measures"]["wasted_reads"], {"median": 10, "low": 10, "high": 10})
         self.assertAlmostEqual(row["measures"]["bits_per_key"]["median"], 10)
+        # Of column families with 82% and nine times 2% of the keys, as db_bench asks them.
+        self.assertAlmostEqual(row["measures"]["predicted"]["median"], 1000 * (0.82 * 0.01 + 0.18 * 0.002))
         self.assertIn("exactbloom:10 over bloomfilter:10: no difference", " ".join(printed.split()))
         self.assertEqual(list(self.folder.glob("measure-*")), [])
         self.measure(0, "--again", "--scale", "0.5")  # of other sizes
@@ -291,6 +296,14 @@ class Ratios(unittest.TestCase):
     def test_the_interval_of_few_repetitions_is_their_range(self):
         self.assertEqual(summary.interval([4, 1, 3, 2, 5]), (3, 1, 5))
         self.assertEqual(summary.interval([7]), (7, 7, 7))
+
+    def test_wasted_reads_are_predicted_of_absent_keys_alone(self):
+        plan = SimpleNamespace(workloads={"absent": {"finds": "none"}, "found": {}}, sizes={}, over={})
+        tree = SimpleNamespace(name="tree", keep=True, workload={"name": "load"}, workloads=["absent", "found"], policies=["ours"], bits=None, measures={"predicted": {}})
+        plan.measures = {"predicted": {"of": "predicted"}}
+        cells = {"load": {"setting": "x", "counts": {"predicted": 0.01}}} | dict.fromkeys(tree.workloads, {"setting": "x", "counts": {}})
+        rows = summary.rows_of(plan, tree, SimpleNamespace(get=lambda tree, workload, policy, number: None if number else cells[workload]))
+        self.assertEqual([row["measures"].keys() for row in rows], [{"predicted"}, set()])
 
     def test_the_shortest_of_three_times_counts_less_the_time_of_the_base(self):
         times = [3, 1, 2, 9, 4, 5, 0]
