@@ -4,7 +4,7 @@ import sys
 
 
 class Journal:
-    """Cells by tree, workload, policy and repetition. Those of other code, on another machine or of other sizes are dropped."""
+    """Cells by tree, workload, policy and repetition. Those of other code, on another machine, of another input or of other sizes are dropped."""
 
     def __init__(self, path, origin, anew=False):
         self.path, self.cells = path, {}
@@ -15,7 +15,7 @@ class Journal:
                 if line.endswith("}"):
                     self.keep(json.loads(line))
         elif lines:
-            print(f"measure: {path.name} is of another commit, machine or size: begins anew", file=sys.stderr)
+            print(f"measure: {path.name} is of another commit, build, machine, input or size: begins anew", file=sys.stderr)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(line) + "\n" for line in (origin, *self.cells.values())))
 

@@ -1,8 +1,11 @@
-"""What results depend on: commit, machine, versions."""
+"""What results depend on: commit, machine, versions, programs, input."""
+import contextlib
 import hashlib
 import json
+import pathlib
 import platform
 import re
+import shutil
 import subprocess
 
 from support import ROOT, UNUSABLE, command_output, fail
@@ -51,6 +54,30 @@ def build_of(release):
     if "%ymm" not in bloom_code(release / "db_bench"):
         fail(UNUSABLE, f"the Bloom filter in {release} does without AVX2")
     return " ".join(flags)
+
+
+def digest_of_programs(programs, folder=None):
+    """Of the files themselves, since an older build may measure at a newer commit. `folder` has the objects that are preloaded."""
+    digest = hashlib.sha1()
+    objects = sorted(folder.glob("*.so")) if folder else []
+    for path in [*(shutil.which(program) for program in programs), *objects]:
+        if path:
+            with open(path, "rb") as file:
+                digest.update(hashlib.file_digest(file, "sha1").digest())
+    return digest.hexdigest()
+
+
+def state_of_files(words):
+    """Size and time of the last change of each file that words of a command line name, and of those in a database. Info logs are no
+    input, and a program that has the database open writes to them."""
+    named = [path for word in words if (path := pathlib.Path(word.partition("=")[2] if word.startswith("-") else word)).exists()]
+    states = []
+    for file in (file for path in named for file in (sorted(path.iterdir()) if path.is_dir() else [path])):
+        # A program that has the database open removes files.
+        with contextlib.suppress(FileNotFoundError):
+            if not file.name.startswith("LOG"):
+                states.append([str(file), file.stat().st_size, file.stat().st_mtime_ns])
+    return states
 
 
 def origin(rocksdb, release=None):

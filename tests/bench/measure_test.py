@@ -102,10 +102,12 @@ class Programs(unittest.TestCase):
 
 
 class Harness(Programs):
+    stand_in, preloaded = STAND_IN, ""
+
     def measure(self, status, *more):
         program = self.program("bin/exactbloom", STAND_IN)
-        self.program("bin/rewrite_filters", STAND_IN)
-        self.program(db_bench.OBJECT, "")
+        self.program("bin/rewrite_filters", self.stand_in)
+        self.program(db_bench.OBJECT, self.preloaded)
         done = subprocess.run([ROOT / "bench/measure", "experiments", "--only", "FIFO", "--repetitions", "2", "--db-bench", program,
                                "--build", self.folder, "--directory", self.folder, "--output", self.folder, *more], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, status, done.stderr)
@@ -147,6 +149,16 @@ class Harness(Programs):
         self.measure(0, "--again", "--scale", "0.5")  # of other sizes
         self.assertEqual(len(self.runs()), 17 + 19)
         self.assertEqual(json.loads((self.folder / "experiments.json").read_text())["rows"][3]["policy"], "bloomfilter:10, again")
+
+    def test_a_stopped_run_of_other_programs_begins_anew(self):
+        self.set("most", "6")
+        self.measure(2)
+        (self.folder / "bin/most").unlink()
+        self.stand_in += "# another build\n"
+        self.assertIn("begins anew", self.measure(0).stderr)
+        self.assertEqual(len(self.runs()), 6 + 15)
+        self.preloaded = "another build"
+        self.assertIn("begins anew", self.measure(0).stderr)
 
     def test_refuses_another_tree_and_other_bits(self):
         self.set("moved", "")
@@ -216,6 +228,21 @@ class Report(Programs):
         for given in ("--workloads=present", "--workloads present", "--policies none"):
             self.assertIn(f"measure: --input has {given[:10]}", self.measure(2, "--input", f"--keys k.txt {given}"))
         self.assertIn("measure: --input --keys 'k.txt: No closing quotation\n", self.measure(2, "--input", "--keys 'k.txt"))
+
+    def test_other_keys_are_another_run(self):
+        keys, words, database = self.folder / "k.txt", self.folder / "bin/words", self.folder / "db"
+        database.mkdir()
+        for file, given in ((keys, f"--keys={keys}"), (database / "CURRENT", f"--from-db {database}")):
+            with self.subTest(given=given):
+                file.write_text("keys")
+                self.measure(0, f"--input={given}")
+                words.unlink()
+                (database / "LOG").write_text("of a program that has it open")
+                self.measure(0, f"--input={given}")
+                self.assertFalse(words.exists())
+                file.write_text("other keys")
+                self.assertIn("begins anew", self.measure(0, f"--input={given}"))
+                self.assertTrue(words.exists())
 
     def test_only_takes_whole_words(self):
         for words, names in (("6 bits", ["settled, 6 bits"]), ("universal", ["growing, universal"]), ("leveled", ["growing, leveled", "growing, leveled, level-0 trigger 12"])):
