@@ -208,5 +208,27 @@ TEST_F(ReadampDatabase, WhatCannotBeTakenIsNamed) {
   }
 }
 
+TEST_F(ReadampDatabase, LengthsOfValuesAreNotThoseOfReferencesToBlobFiles) {
+  rocksdb::Options options = OptionsWith(Partitioned());
+  options.enable_blob_files = true;
+  options.min_blob_size = 60;
+  MakeTree(options);
+  const json report = Measure("--from-db " + Own() + " --lookups 1000 --workloads absent");
+  const json& from_db = report.at("from_db");
+  EXPECT_TRUE(Has(from_db.at("not_taken"), "blob files: ")) << from_db;
+  EXPECT_FALSE(Has(from_db.at("taken"), "lengths of values")) << from_db;
+  EXPECT_EQ(report.at("settings").at("tree").at("value_bytes"), 100);
+}
+
+TEST_F(ReadampDatabase, LengthsOfValuesAreNotTakenWithoutTables) {
+  db_ = Open(OptionsWith(Partitioned()), Own());
+  Keys log;
+  for (int i = 0; i < 1000; ++i) log.push_back(KeyOf(i));
+  Put(log);
+  const json report = Measure("--from-db " + Own() + " --lookups 1000 --workloads absent");
+  const json& not_taken = report.at("from_db").at("not_taken");
+  EXPECT_TRUE(Has(not_taken, "lengths of values: no entry is in a table")) << not_taken;
+}
+
 }  // namespace
 }  // namespace exactbloom::readamp

@@ -80,7 +80,11 @@ class Taking {
   }
 
   void TakeValues() {
-    if (Loses("lengths of values", {"--value-bytes"}) || database_.entries == 0) return;
+    if (Loses("lengths of values", {"--value-bytes"})) return;
+    if (database_.entries == 0) return NotTaken("lengths of values: no entry is in a table");
+    if (database_.has_blob_files) {
+      return NotTaken("blob files: values are in tables here; --value-bytes sets their lengths");
+    }
     settings_.value_bytes = database_.value_bytes / database_.entries;
     Taken(fmt::format("lengths of values: {} bytes, the mean", settings_.value_bytes));
   }

@@ -125,6 +125,7 @@ UserDatabase ReadUserDatabase(const std::string& directory) {
   for (const std::vector<std::size_t>& places : runs.Runs()) {
     for (const std::size_t place : places) {
       const auto& [level, file] = tables[place];
+      if (file.oldest_blob_file_number != 0) database.has_blob_files = true;
       // In an order of keys other than bytewise the smallest may be the larger one.
       const auto [smallest, largest] = std::minmax(file.smallestkey, file.largestkey);
       database.tables.push_back({run, level, smallest, largest, file.num_entries});

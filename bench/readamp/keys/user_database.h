@@ -27,7 +27,8 @@ struct UserDatabase {
                                   // sorted run, and so is a level below
   // Over all tables.
   std::uint64_t entries = 0;
-  std::uint64_t value_bytes = 0;
+  std::uint64_t value_bytes = 0;  // where values are in blob files, of references to them
+  bool has_blob_files = false;
   std::uint64_t filter_bytes = 0;
   std::uint64_t filter_keys = 0;
   std::string filter_policy;     // a table's, as it names it; empty for none
