@@ -128,8 +128,7 @@ constexpr std::array<Rule, 7> kRules = {{
     {"budget", Having::kExactBloom,
      []() -> std::string {
        return "a name of up to 64 letters, digits, underscores, hyphens and points, and no size "
-              "such "
-              "as 2GiB, which memory_budget takes";
+              "such as 2GiB, which memory_budget takes";
      },
      [](const std::string& text, PolicyOptions* o) {
        o->budget = text;

@@ -257,29 +257,21 @@ double Occupancy::Variance() const {
   return zeros.variance;
 }
 
-// C(m,r) D_r, with a factor of C(m,r) and the scale of r D_r in each step, so that nothing
-// overflows before the moment does.
-double Occupancy::BinomialMoment(int r) const {
-  if (r < 0 || r > kMaxMoment) return std::numeric_limits<double>::quiet_NaN();
-  if (r == 0) return 1.0;
-  const auto m = static_cast<double>(bits_);
-  const RateChain chain = ChainOf(departments_, shared_, bits_, r, Mean() / m);
-  double moment = chain.AllOnes(r);
-  for (int i = 0; i < r; ++i) {
-    moment *= std::ldexp(std::max(0.0, m - i) / (i + 1), -chain.ScaleExponent());
-  }
-  return moment;
-}
+double Occupancy::BinomialMoment(int r) const { return Moment(r, /*is_factorial=*/false); }
 
-// r! C(m,r) D_r, likewise: the binomial moment may be too small for a double where this is not.
-double Occupancy::FactorialMoment(int r) const {
+double Occupancy::FactorialMoment(int r) const { return Moment(r, /*is_factorial=*/true); }
+
+// C(m,r) D_r, or r! times that, with a factor of either and the scale of r D_r in each step, so
+// that nothing overflows or vanishes before the moment does.
+double Occupancy::Moment(int r, bool is_factorial) const {
   if (r < 0 || r > kMaxMoment) return std::numeric_limits<double>::quiet_NaN();
   if (r == 0) return 1.0;
   const auto m = static_cast<double>(bits_);
   const RateChain chain = ChainOf(departments_, shared_, bits_, r, Mean() / m);
   double moment = chain.AllOnes(r);
   for (int i = 0; i < r; ++i) {
-    moment *= std::ldexp(std::max(0.0, m - i), -chain.ScaleExponent());
+    const double factor = std::max(0.0, m - i) / (is_factorial ? 1 : i + 1);
+    moment *= std::ldexp(factor, -chain.ScaleExponent());
   }
   return moment;
 }

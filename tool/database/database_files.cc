@@ -119,8 +119,7 @@ std::string WhyNoTables(const std::string& database) {
   if (table_files != 0) {
     return fmt::format(
         "{} has a MANIFEST that lists no tables, but there {}: it may be cut off, or RocksDB has "
-        "not "
-        "entered them yet",
+        "not entered them yet",
         database,
         table_files == 1 ? "is a table file" : fmt::format("are {} table files", table_files));
   }

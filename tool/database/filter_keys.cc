@@ -20,11 +20,14 @@ namespace {
 constexpr bool kRepeatsFirstPrefix = ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR < 906;
 constexpr std::uint64_t kMostKeysRead = 1'000'000;  // in about a second; of alike tables
 
+bool HasWholeKeys(const FamilyOptions& options) {
+  return options.table == nullptr || options.table->whole_key_filtering;
+}
+
 // Whether the same goes into the filter of a table and into those of the options. An info log has
 // the name of an extractor without its length.
 bool HoldsTheSame(const TableFilter& filter, const FamilyOptions& options) {
-  const bool whole_keys = options.table == nullptr || options.table->whole_key_filtering;
-  if (filter.whole_key_filtering != whole_keys) return false;
+  if (filter.whole_key_filtering != HasWholeKeys(options)) return false;
   if (!filter.prefix_filtering || !options.HasPrefixes()) {
     return filter.prefix_filtering == options.HasPrefixes();
   }
@@ -46,8 +49,7 @@ std::uint64_t HeldBy(const TableReport& table) {
 class AddedKeys {
  public:
   explicit AddedKeys(const FamilyOptions& options)
-      : extractor_(*options.options.prefix_extractor),
-        whole_keys_(options.table == nullptr || options.table->whole_key_filtering) {}
+      : extractor_(*options.options.prefix_extractor), whole_keys_(HasWholeKeys(options)) {}
 
   // Of the first keys of a table.
   rocksdb::Status AddTable(const TableReport& table) {

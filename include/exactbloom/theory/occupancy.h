@@ -122,6 +122,8 @@ class Occupancy {
   Occupancy(std::uint64_t bits, std::vector<Department> departments, Department shared = {})
       : bits_(bits), departments_(std::move(departments)), shared_(std::move(shared)) {}
 
+  double Moment(int r, bool is_factorial) const;
+
   std::uint64_t bits_;
   std::vector<Department> departments_;
   Department shared_;  // its ones count, whatever the departments' are
