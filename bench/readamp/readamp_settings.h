@@ -43,7 +43,7 @@ inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
 struct ReadampSettings {
   std::vector<std::string> policies = {"none",
                                        "bloomfilter:10",
-                                       "ribbonfilter:{equal_bytes}",
+                                       "ribbonfilter:{equal_bytes}:-1",
                                        "classic_bloom:10",
                                        "exact_ribbon:10",
                                        "exactbloom:10"};

@@ -330,6 +330,7 @@ class Ratios(unittest.TestCase):
     def test_the_interval_of_few_repetitions_is_their_range(self):
         self.assertEqual(summary.interval([4, 1, 3, 2, 5]), (3, 1, 5))
         self.assertEqual(summary.interval([7]), (7, 7, 7))
+        self.assertEqual(summary.ratio([2, 2, 2, 2, 2.1], [2] * 5)["says"], "1.00, range 1.00 to 1.05")
 
     def test_wasted_reads_are_predicted_of_absent_keys_alone(self):
         plan = SimpleNamespace(workloads={"absent": {"finds": "none"}, "found": {}}, sizes={}, over={})
@@ -340,7 +341,7 @@ class Ratios(unittest.TestCase):
         self.assertEqual([row["measures"].keys() for row in rows], [{"predicted"}, set()])
 
     def test_the_shortest_of_three_times_counts_less_the_time_of_the_base(self):
-        times = [3, 1, 2, 9, 4, 5, 0]
+        times = 3 * [3, 1, 2, 9, 4, 5] + [0]
         plan = SimpleNamespace(workloads={"absent": {"less": "filling"}}, sizes={}, over={"peer": ""}, measures={
             "us": {"of": "seconds", "per": "keys", "shortest_of": 3}, "rate": {"of": "wasted"}})
         tree = SimpleNamespace(name="tree", keep=True, workload={"name": "load"}, workloads=["absent"], policies=["peer", "ours"], bits=None, measures=plan.measures)
