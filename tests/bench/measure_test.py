@@ -187,6 +187,14 @@ class Harness(Programs):
         described = {(view, name): workload for view in VIEWS for name, workload in Plan(view).workloads.items()}
         self.assertEqual({name for name, workload in described.items() if workload.get("finds") not in ("none", "all")}, unknown)
 
+    def test_peers_have_the_same_filters_in_flushed_tables_as_below(self):
+        """Without :-1 RocksDB's Ribbon policy makes Bloom filters of its larger number of bits where tables are flushed."""
+        rows = json.loads((ROOT / "docs/figures/measured/report.json").read_text())["rows"]
+        most = {(row["tree"], row["policy"]): row["measures"]["most_bits_per_key"]["high"] for row in rows if row["workload"] == "growth"}
+        for tree, policy in most:
+            if policy == "ribbonfilter":
+                self.assertAlmostEqual(most[tree, policy] / most[tree, "bloomfilter"], 1, delta=0.05)
+
     def test_committed_results_are_of_its_trees_and_policies_and_fit_on_a_terminal(self):
         for view in VIEWS:
             file = ROOT / f"docs/figures/measured/{view}.json"
