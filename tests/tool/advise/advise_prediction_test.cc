@@ -19,6 +19,7 @@
 
 #include "../tool_command.h"
 #include "exactbloom/filter_policy.h"
+#include "opened_families.h"
 #include "sample_database.h"
 #include "tool/advise/advise.h"
 
@@ -29,6 +30,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::AskTool;
 using testing::AskToolForJson;
+using testing::Families;
+using testing::OpenFamilies;
 
 struct Situation {
   const char* name;
@@ -63,27 +66,13 @@ class AdvisePrediction : public ::testing::TestWithParam<Situation> {
     return options;
   }
 
-  struct Families {
-    Families() = default;
-    Families(Families&&) = default;
-    Database db;
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    ~Families() {
-      for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
-    }
-  };
-
   static Families OpenAll(const std::string& path, const std::string& policy) {
     const rocksdb::Options options = OptionsOf(policy);
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {{"default", options}};
     for (int i = 1; i < GetParam().families; ++i) {
       descriptors.emplace_back(fmt::format("family{}", i), options);
     }
-    Families families;
-    EXPECT_TRUE(
-        rocksdb::DB::Open(options, path, descriptors, &families.handles, Receive(&families.db))
-            .ok());
-    return families;
+    return OpenFamilies(options, path, descriptors);
   }
 
   // The runs share the range of keys, and have no key in common. Those of each further column

@@ -17,7 +17,7 @@
 #include "../tool_command.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
-#include "plugin/rocksdb_compat.h"
+#include "opened_families.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -26,6 +26,8 @@ namespace {
 using nlohmann::json;
 using testing::AskTool;
 using testing::AskToolForJson;
+using testing::Families;
+using testing::OpenFamilies;
 
 // Of a column family.
 struct FamilySetting {
@@ -51,16 +53,6 @@ class FirstBytes : public rocksdb::SliceTransform {
 
 class AdviseRewritten : public ::testing::Test {
  protected:
-  struct Families {
-    Families() = default;
-    Families(Families&&) = default;
-    Database db;
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    ~Families() {
-      for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
-    }
-  };
-
   static rocksdb::Options OptionsOf(const FamilySetting& setting) {
     rocksdb::BlockBasedTableOptions tables = PlannedSizes();
     RegisterFilterPolicies();
@@ -80,11 +72,7 @@ class AdviseRewritten : public ::testing::Test {
   Families OpenWith(const FamilySettings& settings) const {
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
     for (const auto& [name, setting] : settings) descriptors.emplace_back(name, OptionsOf(setting));
-    Families families;
-    EXPECT_TRUE(rocksdb::DB::Open(OptionsOf(settings.at("default")), path(), descriptors,
-                                  &families.handles, Receive(&families.db))
-                    .ok());
-    return families;
+    return OpenFamilies(OptionsOf(settings.at("default")), path(), descriptors);
   }
 
   // Runs whose keys have no order in common with the times at which they are put, in level 0; if
