@@ -10,9 +10,13 @@
 #include <string_view>
 
 #include "number_text.h"
+#include "plugin/utf8.h"
 
 namespace exactbloom::support {
 namespace {
+
+using utf8::Character;
+using utf8::FirstCharacter;
 
 std::string_view Variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -38,34 +42,6 @@ const char* BeginningOf(Style style) {
   return "";
 }
 
-struct Character {
-  std::size_t bytes = 1;
-  std::uint32_t code = 0;
-  bool is_valid = false;
-};
-
-// The first one of a text that is not empty. Source: RFC 3629.
-Character FirstCharacter(std::string_view text) {
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // of so many bytes
-  constexpr std::uint32_t kMost = 0x10FFFF;
-  const auto first = static_cast<unsigned char>(text.front());
-  const std::size_t bytes = first < 0x80             ? 1
-                            : (first & 0xE0) == 0xC0 ? 2
-                            : (first & 0xF0) == 0xE0 ? 3
-                            : (first & 0xF8) == 0xF0 ? 4
-                                                     : 0;
-  if (bytes == 0 || bytes > text.size()) return {};
-  std::uint32_t code = bytes == 1 ? first : first & (0x7FU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xC0) != 0x80) return {};
-    code = code << 6U | (next & 0x3FU);
-  }
-  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
-  if (code < kLeast[bytes] || code > kMost || is_surrogate) return {};
-  return {bytes, code, true};
-}
-
 bool IsControl(std::uint32_t code) {
   const bool changes_direction =
       (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
@@ -74,7 +50,7 @@ bool IsControl(std::uint32_t code) {
 
 std::size_t WidthOf(const Character& character) {
   const auto is_in = [&](std::uint32_t first, std::uint32_t last) {
-    return character.code >= first && character.code <= last;
+    return character.code_point >= first && character.code_point <= last;
   };
   if (is_in(0x300, 0x36F)) return 0;
   const bool is_wide = is_in(0x1100, 0x115F) || is_in(0x2E80, 0xA4CF) || is_in(0xAC00, 0xD7A3) ||
@@ -109,7 +85,7 @@ std::string Printable(std::string_view text) {
   while (!text.empty()) {
     const Character first = FirstCharacter(text);
     const std::string_view bytes = text.substr(0, first.bytes);
-    if (first.is_valid && !IsControl(first.code)) {
+    if (first.is_whole && !IsControl(first.code_point)) {
       printable += bytes;
     } else {
       for (const char byte : bytes) {
