@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../../src/model/sorted_runs.h"
+
 namespace exactbloom::tree {
 namespace {
 
@@ -33,7 +35,7 @@ void Budget::Count(Family& family, bool has_other_runs) {
   if (!has_other_runs) return;
   Classes classes;
   for (const analysis::EqualRuns& runs : family.Runs()) {
-    auto& [keys, count] = classes[{SizeClass(runs.keys) / kWidth, runs.ribbon}];
+    auto& [keys, count] = classes[{model::SizeClass(runs.keys) / kWidth, runs.ribbon}];
     keys += runs.keys * runs.count;
     count += runs.count;
   }

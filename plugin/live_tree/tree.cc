@@ -1,10 +1,10 @@
 #include "tree.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <new>
 
+#include "../../src/model/sorted_runs.h"
 #include "exactbloom/layout.h"
 
 namespace exactbloom::tree {
@@ -32,11 +32,6 @@ analysis::EqualRuns Equal(const Place& place, const TableSum& sum, bool ribbon) 
 }
 
 }  // namespace
-
-int SizeClass(double keys) {
-  constexpr double kClassesPerDoubling = 8.0;
-  return static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
-}
 
 void TableSum::Add(const TableSum& more, bool subtracts) {
   for (const auto member :
@@ -74,7 +69,7 @@ void Table::Settle() {
   const bool lets_all_pass = bits < kMinBitsPerKey * keys || sum.filter_bytes <= kNoFilterBytes;
   sum.without_filter = place.is_live && keys != 0.0 && lets_all_pass ? 1 : 0;
   place.is_written = facts.source != Source::kNothing;
-  place.size_class = place.level == 0 ? SizeClass(keys) : 0;
+  place.size_class = model::SizeClass(place.level, keys);
   // RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.
   const bool is_asked = keys != 0.0 && bits != 0.0;
   place.bits_class =

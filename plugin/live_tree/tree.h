@@ -89,9 +89,6 @@ using NamedFiles = std::vector<NamedFile>;  // sorted by number
 
 class Tree;
 
-// Sizes in a class differ by less than a tenth.
-int SizeClass(double keys);
-
 // Tables of one place are alike for all that is asked of a tree. Each table of level 0 is a sorted
 // run, and those of about the same size share a class. A deeper level is one run, of class 0.
 struct Place {

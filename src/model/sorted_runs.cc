@@ -1,6 +1,7 @@
 #include "sorted_runs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -24,6 +25,11 @@ bool IsBefore(const Table& one, const Table& other, KeyOrder order) {
 }
 
 }  // namespace
+
+int SizeClass(double keys) {
+  constexpr double kClassesPerDoubling = 8.0;
+  return static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
+}
 
 void KeyScale::Look(std::string_view key) {
   if (places_.size() < key.size()) places_.resize(key.size(), {true, true, true, true});

@@ -36,6 +36,12 @@ struct Table {
   std::uint64_t number = 0;            // of its file
 };
 
+// Returns a class of sizes: sorted runs of one class differ by less than a tenth in keys.
+int SizeClass(double keys);
+// Of the sorted run that a table is of: in level 0 each is one, and they have classes by their
+// keys. Any other level has class 0.
+inline int SizeClass(int level, double keys) { return level == 0 ? SizeClass(keys) : 0; }
+
 // How many times a lookup asks a table that lacks its key: 0 to 1.
 struct Asked {
   double absent = 1.0;   // A_t, where the key is in no table

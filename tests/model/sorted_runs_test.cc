@@ -128,6 +128,19 @@ TEST(ChancesAsked, OfGivenKeysNeedAKnownOrder) {
   ExpectNear(Chances(tables, {1, 3}, {"bb", "cc"}, nullptr), {0.25, 0.75});
 }
 
+TEST(SizeClasses, AreOfRunsThatDifferByLessThanATenth) {
+  EXPECT_EQ(SizeClass(0.0), 0);
+  double smallest = 0.0;
+  for (double keys = 1.0; keys < 100'000.0; ++keys) {
+    const bool is_next = SizeClass(keys) != SizeClass(smallest);
+    if (is_next) smallest = keys;
+    EXPECT_GE(SizeClass(keys), SizeClass(keys - 1.0));
+    EXPECT_LT(keys, 1.1 * smallest);
+    EXPECT_EQ(SizeClass(0, keys), SizeClass(keys));
+    EXPECT_EQ(SizeClass(1, keys), 0);
+  }
+}
+
 TEST(SortedRuns, FindTheTableOfAKey) {
   const SortedRuns runs({Make(2, "e", "g"), Make(2, "a", "c"), Make(0, "b", "z", 5)}, {1, 1, 1},
                         CompareBytes);

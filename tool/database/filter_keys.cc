@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "src/model/sorted_runs.h"
 #include "support/errors.h"
 #include "tool/database/table_keys.h"
 #include "tool/output.h"
@@ -100,12 +101,6 @@ bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options) {
   return options.HasPrefixes() && HoldsTheSame(filter, options);
 }
 
-int SizeClassOf(int level, std::uint64_t keys) {
-  constexpr double kClassesPerDoubling = 8.0;
-  if (level != 0) return 0;
-  return static_cast<int>(kClassesPerDoubling * std::log2(static_cast<double>(keys)));
-}
-
 FilterKeys::FilterKeys(const std::vector<TableReport>& tables, const Inspection& inspection)
     : inspection_(inspection) {
   for (const TableReport& table : tables) {
@@ -115,8 +110,8 @@ FilterKeys::FilterKeys(const std::vector<TableReport>& tables, const Inspection&
 
 FilterKeys::Place FilterKeys::PlaceOf(const TableReport& table) {
   const TableLocation& location = table.location;
-  return {location.column_family, location.level,
-          SizeClassOf(location.level, table.filter.PointEntries())};
+  const auto entries = static_cast<double>(table.filter.PointEntries());
+  return {location.column_family, location.level, model::SizeClass(location.level, entries)};
 }
 
 FilterKeys::Count FilterKeys::Of(const TableReport& table) {

@@ -17,10 +17,6 @@ namespace exactbloom::tool {
 // written as by the present options of its column family.
 bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options);
 
-// In level 0 each table is a sorted run: those whose numbers of keys differ by less than a tenth
-// are alike. Deeper levels have one class.
-int SizeClassOf(int level, std::uint64_t keys);
-
 class FilterKeys {
  public:
   // Of these tables, which have to stay.
@@ -36,7 +32,7 @@ class FilterKeys {
   Count Of(const TableReport& table);
 
  private:
-  // By column family, level and size.
+  // By column family, level and size class.
   using Place = std::tuple<std::string, int, int>;
   static Place PlaceOf(const TableReport& table);
   // What goes into a filter for each of the entries.

@@ -12,6 +12,7 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
+#include "src/model/sorted_runs.h"
 #include "support/filter_interfaces.h"
 #include "support/text_table.h"
 #include "tool/database/filter_fill.h"
@@ -428,7 +429,7 @@ std::vector<Tree> TreesOf(const std::vector<TableReport>& tables, const Inspecti
     const bool without_prefix = count.keys == 0;
     const std::uint64_t keys = without_prefix ? filter.PointEntries() : count.keys;
     if (!count.unknown.empty()) trees[table.location.column_family].unknown_keys = count.unknown;
-    const int size = SizeClassOf(table.location.level, keys);
+    const int size = model::SizeClass(table.location.level, static_cast<double>(keys));
     const std::tuple place(table.location.column_family, table.location.level, table.bottommost,
                            without_prefix, size);
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
