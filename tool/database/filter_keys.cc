@@ -25,6 +25,11 @@ bool HasWholeKeys(const FamilyOptions& options) {
   return options.table == nullptr || options.table->whole_key_filtering;
 }
 
+// Whether the table gets no filter by optimize_filters_for_hits.
+bool IsLeftOut(const TableReport& table, const FamilyOptions& options) {
+  return options.options.optimize_filters_for_hits && table.bottommost;
+}
+
 // Whether the same goes into the filter of a table and into those of the options. An info log has
 // the name of an extractor without its length.
 bool HoldsTheSame(const TableFilter& filter, const FamilyOptions& options) {
@@ -96,8 +101,7 @@ class AddedKeys {
 bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options) {
   const TableFilter& filter = table.filter;
   const bool got_none = filter.family == FilterFamily::kNone && !filter.policy.empty();
-  const bool is_left_out = options.options.optimize_filters_for_hits && table.bottommost;
-  if (!got_none || is_left_out || filter.whole_key_filtering) return false;
+  if (!got_none || IsLeftOut(table, options) || filter.whole_key_filtering) return false;
   return options.HasPrefixes() && HoldsTheSame(filter, options);
 }
 
@@ -119,8 +123,7 @@ FilterKeys::Count FilterKeys::Of(const TableReport& table) {
   const std::uint64_t held = table.keys != 0 ? HeldBy(table) : entries;
   const FamilyOptions* options = inspection_.OptionsOf(table.location.column_family);
   if (options == nullptr || entries == 0) return {held, ""};
-  const bool is_left_out = options->options.optimize_filters_for_hits && table.bottommost;
-  if (is_left_out || options->FiltersNothing()) return {held, ""};
+  if (IsLeftOut(table, *options) || options->FiltersNothing()) return {held, ""};
   if (IsWithoutPrefix(table, *options)) return {0, ""};
   if (table.keys != 0 && HoldsTheSame(table.filter, *options)) return {held, ""};
   if (!options->HasPrefixes()) return {entries, ""};
