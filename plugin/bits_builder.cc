@@ -147,7 +147,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
       power_ = {below, builder_.BlockBytes(below), builder_.BlockBytes(2 * below)};
     }
     const double share = static_cast<double>(keys - below) / static_cast<double>(below);
-    const auto more = static_cast<double>(power_.bytes_of_twice - power_.bytes);
+    // Blocks that reach the limit may get smaller: there is no Ribbon filter of 2^32 keys.
+    const auto more =
+        static_cast<double>(power_.bytes_of_twice - std::min(power_.bytes, power_.bytes_of_twice));
     return power_.bytes + static_cast<std::uint64_t>(std::min(share, 1.0) * more);
   }
 

@@ -137,6 +137,10 @@ Status BloomFilterPolicy::ConfigureOptions(
     const rocksdb::ConfigOptions& config_options,
     const std::unordered_map<std::string, std::string>& values,
     std::unordered_map<std::string, std::string>* /*unused*/) {
+  // DB::SetOptions before RocksDB 9.8 asks this of a policy that other threads use.
+  if (config_options.mutable_options_only && !values.empty()) {
+    return StatusOf([] { return Status::InvalidArgument("Option not changeable: filter_policy"); });
+  }
   Status status = StatusOf([&] {
     PolicyOptions changed = options_;
     Status read = ParsePolicyFields(values, &changed, config_options.ignore_unknown_options);
@@ -221,9 +225,9 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
       table = tree::SizedTable::Begin(sizing_, context);
       if (table == nullptr) WarnOfUnknownTree(context);
     }
-    if (table != nullptr && context.table_options.partition_filters) {
-      builder->SetBitsPerKey(table->ExpectedBitsPerKey());
-    }
+    // RocksDB ends partitions, and from 10.10 on tables, where a filter of these bits would be
+    // full.
+    if (table != nullptr) builder->SetBitsPerKey(table->ExpectedBitsPerKey());
     return NewBitsBuilder(std::move(*builder), context, memory_fit_, std::move(table)).release();
   });
 }

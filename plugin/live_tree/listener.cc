@@ -240,9 +240,10 @@ class TreeListener : public rocksdb::EventListener {
     if (warns_of_other_policies_ && is_of_a_job && !table.is_ours && !family.other_policy) {
       family.other_policy = DescribeOtherPolicy(info.table_properties);
     }
+    if (table.job < family.policy_job) return;
     // RocksDB asks no policy for a table that gets no filter.
     family.has_tables_of_others = !table.is_sized && info.table_properties.filter_size != 0;
-    if (family.has_tables_of_others) family.SetPolicy(std::nullopt);
+    if (family.has_tables_of_others) family.SetPolicyOf(table.job, std::nullopt);
   }
 
   static void WarnOfOtherPolicy(DB& db, const std::string& family, const std::string& policy) {

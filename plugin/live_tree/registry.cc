@@ -82,6 +82,12 @@ void Family::SetPolicy(const std::optional<SizingOptions>& options) {
   if (changes && next != nullptr) next->Count(*this, /*has_other_runs=*/true);
 }
 
+void Family::SetPolicyOf(JobId job, const std::optional<SizingOptions>& options) {
+  if (job < policy_job) return;
+  policy_job = job;
+  SetPolicy(options);
+}
+
 void Family::Count() {
   if (budget == nullptr) return;
   const auto lock = Registry::Get().Lock();

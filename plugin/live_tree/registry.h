@@ -87,6 +87,7 @@ struct Family : Tree {
   const std::string name;
   std::optional<std::uint32_t> id;      // known from the first job on
   std::optional<SizingOptions> policy;  // that its last table had, or that FollowDatabase found
+  JobId policy_job = 0;                 // tables of older jobs do not change it
   bool has_tables_of_others = false;    // its last table has a filter of another policy
   std::map<int, double> logged;         // level -> bits per key that were logged last
   // Names the policy of tables that no policy of ExactBloom was asked for; empty once it was
@@ -99,6 +100,9 @@ struct Family : Tree {
 
   // Takes over a policy; nothing if it does not follow trees.
   void SetPolicy(const std::optional<SizingOptions>& options);
+  // The same by a table of this job, unless a later job, or FollowDatabase after it had begun, has
+  // told another one: a job keeps the policy that it began with when SetOptions changes it.
+  void SetPolicyOf(JobId job, const std::optional<SizingOptions>& options);
   // Makes its budget know what has changed in its tree.
   void Count();
 };

@@ -129,7 +129,7 @@ std::unique_ptr<SizedTable> SizedTable::Begin(const SizingOptions& options,
   if (database.is_closed) return nullptr;
   current->is_sized = true;
   const auto family = database.FindOrAdd(current->family);
-  family->SetPolicy(options);
+  family->SetPolicyOf(table->job_, options);
   if (!database.is_listed) return nullptr;
   family->StartTable(table->number_, table->job_, table->level_);
   table->family_ = family;

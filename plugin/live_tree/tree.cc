@@ -202,6 +202,12 @@ const Tree::RunningJob* Tree::FindJob(JobId job) const {
   return found == jobs_.end() ? nullptr : &*found;
 }
 
+JobId Tree::NewestJob() const {
+  JobId newest = 0;
+  for (const RunningJob& job : jobs_) newest = std::max(newest, job.id);
+  return newest;
+}
+
 // What it has written and not installed is removed, or kept until a listing decides.
 void Tree::ForgetJob(JobId id, bool keeps) {
   const RunningJob* const job = FindJob(id);

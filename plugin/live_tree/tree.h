@@ -187,6 +187,8 @@ class Tree {
   const DivisionOptions& Options() const { return options_; }
   bool IsForgotten() const { return is_forgotten_; }
   bool IsRunning(JobId job) const { return FindJob(job) != nullptr; }
+  // Of those that run; 0 if none does.
+  JobId NewestJob() const;
   // Sums up all tables, those in the making among them.
   const TableSum& All() const { return all_; }
 

@@ -2,6 +2,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -52,6 +53,15 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
     std::map<std::string, ColumnFamilyHandle*> handles;
     handles[rocksdb::kDefaultColumnFamilyName] = root.DefaultColumnFamily();
     for (ColumnFamilyHandle* family : families) handles[family->GetName()] = family;
+    const std::shared_ptr<tree::Database> database = tree::Registry::Get().Follow(root);
+    // Jobs that run keep the policies that they began with.
+    tree::JobId newest = 0;
+    {
+      const auto lock = database->Lock();
+      for (const auto& [name, family] : database->families) {
+        newest = std::max(newest, family->NewestJob());
+      }
+    }
     std::vector<ColumnFamilyHandle*> read;
     std::map<std::string, std::optional<tree::SizingOptions>> policies;
     bool follows = false;
@@ -61,13 +71,13 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
       if (policy != nullptr && FollowsTree(policy->Options())) policies[name] = policy->Sizing();
       follows |= policies[name].has_value();
     }
-    const std::shared_ptr<tree::Database> database = tree::Registry::Get().Follow(root);
     {
       const auto lock = database->Lock();
       for (const auto& [name, sizing] : policies) {
         // By its id, since a dropped family may have had the name.
         const auto family = database->Find(name, handles[name]->GetID());
-        if (family != nullptr) family->SetPolicy(sizing);
+        if (family == nullptr) continue;
+        family->SetPolicyOf(std::max(family->policy_job, newest + 1), sizing);
       }
     }
     tree::ReadFamilies(root, *database, read);

@@ -129,6 +129,10 @@ class DocumentsTest(unittest.TestCase):
         self.assertIn(f"{without} instead of {with_it} blocks in 1,000 lookups", questions)
         self.assertIn(f"({without} blocks read in 1,000 lookups, not {with_it})", readme)
 
+    def test_the_number_of_seeds_of_a_shard_is_that_of_the_code(self):
+        [seeds] = re.findall(r"kShardSeeds = (\d+);", (ROOT / "src/filter/ribbon/ribbon_construction.cc").read_text())
+        self.assertIn(f"without a solution under {seeds} seeds", (ROOT / "SECURITY.md").read_text())
+
     def test_tables_are_what_the_results_say(self):
         subprocess.run([ROOT / "scripts/figures/run", "--check"], check=True)
 

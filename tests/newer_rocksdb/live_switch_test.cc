@@ -1,5 +1,6 @@
 // From RocksDB 9.8 on, DB::SetOptions changes the filter policy of an open database.
 #include <gtest/gtest.h>
+#include <rocksdb/compaction_filter.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/perf_context.h>
 #include <rocksdb/perf_level.h>
@@ -338,6 +339,72 @@ TEST_F(LiveSwitch, ToAnotherMemoryBudget) {
   ExpectNothingLost();
 }
 
+// Waits in a compaction until it may go on.
+class WaitingFilter : public rocksdb::CompactionFilter {
+ public:
+  const char* Name() const override { return "WaitingFilter"; }
+  bool Filter(int /*level*/, const rocksdb::Slice& /*key*/, const rocksdb::Slice& /*value*/,
+              std::string* /*changed*/, bool* /*changes*/) const override {
+    if (++seen_ != kSeen) return false;
+    waits = true;
+    while (!goes_on) std::this_thread::yield();
+    return false;
+  }
+
+  mutable std::atomic<bool> waits{false};
+  std::atomic<bool> goes_on{false};
+
+ private:
+  static constexpr int kSeen = 3'000;
+  mutable std::atomic<int> seen_{0};
+};
+
+// A compaction finishes with the policy that it began with, and its tables count in the budget of
+// the policy that its column family has since.
+TEST_F(LiveSwitch, ToAnotherMemoryBudgetWhileACompactionRuns) {
+  const std::string switched = "{id=exactbloom;memory_budget=30K;budget=switched}";
+  for (const std::string before :
+       {"classic_bloom:10", "{id=exactbloom;memory_budget=10M;budget=before}"}) {
+    SCOPED_TRACE(before);
+    db_.reset();
+    const TemporaryDirectory directory;
+    WaitingFilter filter;
+    rocksdb::Options options = OptionsWith(nullptr);
+    ASSERT_TRUE(SetFilterPolicy(&options, before).ok());
+    options.listeners = {NewTreeListener()};
+    options.disable_auto_compactions = true;
+    options.target_file_size_base = 64 << 10;
+    options.compression = rocksdb::kNoCompression;
+    rocksdb::Options waiting = options;
+    waiting.compaction_filter = &filter;
+    db_ = Open(options, directory.path("db"));
+    ColumnFamilyHandle* family = nullptr;
+    ASSERT_TRUE(db_->CreateColumnFamily(waiting, "family", &family).ok());
+    constexpr std::uint64_t kMany = 10'000;
+    PutAndFlush(*db_, kMany, "value", 0, family);
+    PutAndFlush(*db_, kMany, "value", kMany / 2, family);
+    std::thread compaction(
+        [&, family] { EXPECT_TRUE(db_->CompactRange({}, family, nullptr, nullptr).ok()); });
+    while (!filter.waits) std::this_thread::yield();
+    for (ColumnFamilyHandle* each : {db_->DefaultColumnFamily(), family}) {
+      EXPECT_TRUE(SetPolicy(*db_, each, switched).ok());
+    }
+    EXPECT_TRUE(FollowDatabase(db_.get(), {family}).ok());
+    filter.goes_on = true;
+    compaction.join();
+    EXPECT_GT(ListTableFilters(*db_).size(), 2U);
+    for (std::uint64_t i = 0; i < 10; ++i) PutAndFlush(*db_, 2'000, "value", 1'000 * i);
+    PutAndFlush(*db_, 100, "value", 2 * kMany, family);
+    std::uint64_t bytes = 0;
+    for (const ListedFilter& table : ListTableFilters(*db_)) bytes += table.bytes;
+    const MemoryBudgetUse use = GetMemoryBudgetUse("switched");
+    EXPECT_LE(bytes, use.bound_bytes);
+    EXPECT_NEAR(static_cast<double>(use.used_bytes), static_cast<double>(bytes), 0.02 * 30'720);
+    EXPECT_TRUE(db_->DestroyColumnFamilyHandle(family).ok());
+    db_.reset();
+  }
+}
+
 // SetOptions, unlike DB::Open, does not ask whether the options are valid.
 TEST_F(LiveSwitch, ABadValueMeansTheDefaultsAndTheLogSaysSo) {
   for (const char* text : {"classic_bloom:-3", "{id=classic_bloom;level_bits=14:9}"}) {
@@ -350,6 +417,26 @@ TEST_F(LiveSwitch, ABadValueMeansTheDefaultsAndTheLogSaysSo) {
     EXPECT_NE(ReadLog(path_).find("filters of classic_bloom:10, because of " + status.ToString()),
               std::string::npos);
   }
+}
+
+// Other threads use the policy, which RocksDB would change in place.
+TEST(LiveSwitchBeforeRocksDB98, IsRefusedAndChangesNothing) {
+  if (kChangesPolicies.IsHere()) GTEST_SKIP() << "This RocksDB changes policies.";
+  RegisterFilterPolicies();
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(nullptr);
+  ASSERT_TRUE(SetFilterPolicy(&options, "exactbloom:10").ok());
+  Database db = Open(options, directory.path("db"));
+  for (const char* text :
+       {"classic_bloom:12", "exactbloom:12", "{id=exactbloom:10;bits_per_key=12}",
+        "{bits_per_key=11}", "{bits_per_key=-3}", "{id=exactbloom;memory_budget=1M}"}) {
+    const rocksdb::Status status = SetPolicy(*db, db->DefaultColumnFamily(), text);
+    EXPECT_TRUE(status.IsInvalidArgument()) << text << ": " << status.ToString();
+    EXPECT_EQ(PolicyOf(db->GetOptions())->ToString({}), "exactbloom:10");
+  }
+  EXPECT_TRUE(db->SetOptions({{"block_based_table_factory", "{block_size=8192;}"}}).ok());
+  db.reset();
+  db = Open(options, directory.path("db"));
 }
 
 }  // namespace
