@@ -102,8 +102,10 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     return bytes < kLeastBytes ? 0 : static_cast<size_t>(builder_.KeysThatFit(bytes));
   }
 
-  // From 10.9 on, RocksDB calls this for every data block.
+  // From 10.9 on, RocksDB calls this for every data block. With target_file_size_is_upper_bound one
+  // with assertions aborts if the filter gets larger.
   size_t CalculateSpace(size_t num_entries) override {
+    told_bits_per_key_ = builder_.options().bits_per_key;
     const bool is_sized_by_rate = num_entries != 0 && builder_.options().false_positive_rate > 0.0;
     return static_cast<size_t>(is_sized_by_rate ? SpaceBetweenPowers(num_entries)
                                                 : builder_.BlockBytes(num_entries));
@@ -159,7 +161,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     // A partition without keys is a block, too: RocksDB's MultiGet reads past an empty one.
     if (keys == 0) return FinishBlock(builder_.Plan(0), buffer);
     if (table_ != nullptr) {
-      const double bits_per_key = table_->BitsPerKey(keys);
+      const double bits_per_key = table_->BitsPerKey(keys, told_bits_per_key_);
       if (bits_per_key < kMinBitsPerKey) return std::nullopt;
       builder_.SetBitsPerKey(bits_per_key);
     }
@@ -223,6 +225,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   bool out_of_memory_ = false;
   CacheCharge charge_;
   std::uint64_t charged_keys_ = 0;
+  double told_bits_per_key_ = tree::SizedTable::kUntold;  // by CalculateSpace
   // RocksDB writes the filters of all partitions at the end, and then destroys the builder.
   std::size_t finished_bytes_ = 0;
   // The sizes that were found last: of the blocks of a power of two of keys, and of the next.

@@ -225,8 +225,7 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
       table = tree::SizedTable::Begin(sizing_, context);
       if (table == nullptr) WarnOfUnknownTree(context);
     }
-    // RocksDB ends partitions, and from 10.10 on tables, where a filter of these bits would be
-    // full.
+    // RocksDB ends partitions, and tables with target_file_size_is_upper_bound, by these bits.
     if (table != nullptr) builder->SetBitsPerKey(table->ExpectedBitsPerKey());
     return NewBitsBuilder(std::move(*builder), context, memory_fit_, std::move(table)).release();
   });

@@ -197,11 +197,15 @@ double SizedTable::ExpectedBitsPerKey() {
   const auto lock = database_->Lock();
   const auto budget_lock = Registry::Get().Lock();
   if (family_->IsForgotten() || database_->is_closed) return average;
-  Plan(0);
-  return share_->bits_per_key;
+  // One key stands for a run that is known, when its keys are not.
+  Plan(level_ == 0 ? 0 : 1);
+  const double expected = share_->bits_per_key;
+  // A table that has all its keys is planned anew: others have begun or ended meanwhile.
+  if (!is_partitioned_) share_.reset();
+  return expected;
 }
 
-double SizedTable::BitsPerKey(std::uint64_t keys) {
+double SizedTable::BitsPerKey(std::uint64_t keys, double at_most) {
   taken_keys_ += std::exchange(keys_, keys);
   taken_.Add(std::exchange(amount_, TableSum()));
   const double average = options_.division.bits_per_key;
@@ -216,6 +220,7 @@ double SizedTable::BitsPerKey(std::uint64_t keys) {
     if (family_->IsForgotten() || database_->is_closed) return average;
     Plan(keys);
     share = *share_;
+    if (level_ > 0 && !is_partitioned_) share.bits_per_key = std::min(share.bits_per_key, at_most);
     Limit(keys, share);
     // With less than that there is no filter.
     const double given = share.bits_per_key < kMinBitsPerKey ? 0.0 : share.bits_per_key;

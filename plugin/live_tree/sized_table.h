@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,8 @@ void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context);
 
 class SizedTable {
  public:
+  static constexpr double kUntold = std::numeric_limits<double>::infinity();
+
   // Returns the table that this thread began last, or null if its tree is not known. Throws
   // std::bad_alloc.
   static std::unique_ptr<SizedTable> Begin(const SizingOptions& options,
@@ -45,14 +48,15 @@ class SizedTable {
   // table.
   ~SizedTable();
 
-  // Returns what partitions will get, as far as it is known before their keys are. Throws
-  // std::bad_alloc.
+  // Returns what partitions, or the filter of a compaction's table, will get, as far as it is known
+  // before their keys are. Throws std::bad_alloc.
   double ExpectedBitsPerKey();
 
   // Returns the bits per key of the array of the table's filter, or its next partition, of so many
   // keys, and counts them in the same step; 0 if it gets none. Logs what the level gets whenever
   // that changes by more than a tenth. Throws std::bad_alloc.
-  double BitsPerKey(std::uint64_t keys);
+  //   at_most   for the filter of a compaction's table, whose space RocksDB was told
+  double BitsPerKey(std::uint64_t keys, double at_most = kUntold);
 
   // Returns whether the budget has room for the filter or partition as it is planned; then the
   // bytes of its block count. If not, the block has to be one that lets all keys pass. Throws

@@ -202,12 +202,6 @@ const Tree::RunningJob* Tree::FindJob(JobId job) const {
   return found == jobs_.end() ? nullptr : &*found;
 }
 
-JobId Tree::NewestJob() const {
-  JobId newest = 0;
-  for (const RunningJob& job : jobs_) newest = std::max(newest, job.id);
-  return newest;
-}
-
 // What it has written and not installed is removed, or kept until a listing decides.
 void Tree::ForgetJob(JobId id, bool keeps) {
   const RunningJob* const job = FindJob(id);
@@ -238,9 +232,11 @@ void Tree::BeginJob(const Job& job, int first_level, const NamedFiles& inputs) {
     tables_.Change(input.number, *this, [&](Table& read) { read.place.job = job.id; });
   }
   jobs_.push_back({job, {}});
+  newest_job_ = std::max(newest_job_, job.id);
 }
 
 void Tree::StartTable(std::uint64_t number, JobId job, int level) {
+  newest_job_ = std::max(newest_job_, job);
   if (tables_.Find(number) != nullptr || tables_.erased_.count(number) != 0) return;
   if (IsRunning(job)) const_cast<RunningJob*>(FindJob(job))->started.push_back(number);
   tables_.Change(number, *this, [&](Table& table) {

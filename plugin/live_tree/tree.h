@@ -187,8 +187,8 @@ class Tree {
   const DivisionOptions& Options() const { return options_; }
   bool IsForgotten() const { return is_forgotten_; }
   bool IsRunning(JobId job) const { return FindJob(job) != nullptr; }
-  // Of those that run; 0 if none does.
-  JobId NewestJob() const;
+  // Of those that have begun here, or begun a table; 0 if none has.
+  JobId NewestJob() const { return newest_job_; }
   // Sums up all tables, those in the making among them.
   const TableSum& All() const { return all_; }
 
@@ -233,6 +233,7 @@ class Tree {
   // The part of their inputs' keys that compactions write, such a mean by output level. It is small
   // where inputs have versions of the same keys.
   std::map<int, double> kept_part_;
+  JobId newest_job_ = 0;
 };
 
 }  // namespace exactbloom::tree

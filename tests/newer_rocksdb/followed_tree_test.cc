@@ -108,20 +108,27 @@ TEST(TargetFileSize, IsAnUpperBoundOfTablesWhoseFiltersTheTreeSizes) {
   const ListenerPointer listener = NewTreeListener();
   rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions()), listener);
   options.write_buffer_size = 256 << 10;
-  options.target_file_size_base = 256 << 10;
-  options.max_bytes_for_level_base = 1 << 20;
+  options.target_file_size_base = 1 << 20;
+  options.max_bytes_for_level_base = 2 << 20;
   options.compression = rocksdb::kNoCompression;
   const rocksdb::Status status = rocksdb::GetColumnFamilyOptionsFromString(
       rocksdb::ConfigOptions(), options, "target_file_size_is_upper_bound=true", &options);
   ASSERT_TRUE(status.ok()) << status.ToString();
   const Database db = Open(options, directory.path("db"));
-  constexpr std::uint64_t kMany = 200'000;
-  for (std::uint64_t i = 0; i < kMany; ++i) {
-    const std::uint64_t scattered = i * 0x9E3779B97F4A7C15U;
-    ASSERT_TRUE(db->Put({}, KeyOf(scattered), "value").ok());
-  }
-  ASSERT_TRUE(db->Flush({}).ok());
+  const auto put_scattered = [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i) {
+      ASSERT_TRUE(db->Put({}, KeyOf(i * 0x9E3779B97F4A7C15U), "value").ok());
+    }
+    ASSERT_TRUE(db->Flush({}).ok());
+    AwaitQuiet(*db);
+  };
+  constexpr std::uint64_t kMany = 600'000;
+  put_scattered(0, kMany);
+  // Compactions that keep few keys are followed by one that keeps all, so the number that it will
+  // write is not known.
+  for (int i = 0; i < 16; ++i) PutAndFlush(*db, 2'000);
   AwaitQuiet(*db);
+  put_scattered(kMany, kMany + 240'000);
   EXPECT_GT(TableFilesIn(directory.path("db")).size(), 10U);
 }
 
