@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
         Tree{"FitsMemory", [](Scene& s) { s.table.optimize_filters_for_memory = true; }, LoadAll},
         Tree{"SmallPartitions", [](Scene& s) { PartitionFilters(512, &s.table); }, LoadAll, false,
              0.5, 2.5, 1.1},
-        Tree{"Ascending", KeepDefaults, LoadAscending, false, 0.25, 1.05, 1.01},
+        Tree{"Ascending", KeepDefaults, LoadAscending},
         Tree{"AscendingAfterALoad", KeepDefaults,
              [](Scene& s) {
                Load(*s.db, kKeys / 2);
