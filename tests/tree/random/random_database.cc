@@ -47,6 +47,15 @@ PolicyPointer PolicyFrom(const std::string& text) {
   return policy;
 }
 
+std::string DescribeRuns(const std::map<int, TableSum>& runs) {
+  std::string text;
+  for (const auto& [level, sum] : runs) {
+    text += "; level " + std::to_string(level) + ": " + std::to_string(sum.tables) + " tables, " +
+            std::to_string(sum.keys) + " keys, " + std::to_string(sum.filter_bytes) + " bytes";
+  }
+  return text;
+}
+
 }  // namespace
 
 RandomPolicy::RandomPolicy(std::string its_text, double most_bits, bool has_ribbon,
@@ -461,7 +470,9 @@ void RandomDatabase::ExpectFewWastedReads() {
     const FilterCounts counts = TakeCounts(*db_);
     EXPECT_LE(static_cast<double>(counts.data_blocks),
               kMostWasted * static_cast<double>(counts.useful + counts.positive) + kChance)
-        << path_ << ", " << name;
+        << path_ << ", " << name << " of " << family.policy->text << ": " << counts.useful
+        << " keys were stopped, " << counts.positive << " passed"
+        << DescribeRuns(TreesOf(*db_)[name]);
   }
 }
 
