@@ -178,7 +178,7 @@ class DocumentsTest(unittest.TestCase):
         absent = medians("experiments", "wasted_reads", "absent")
         bloom_over_ours, ribbon_over_ours = ([absent[tree, peer] / ours for (tree, policy), ours in absent.items() if policy == "exactbloom:10"]
                                              for peer in ("bloomfilter:10", "ribbonfilter, equal bytes"))
-
+        at_least = math.floor(10 * min(ribbon_over_ours)) / 10
         over_best = [ratio for (tree, policy), ratio in medians("report", "over_optimum").items() if policy == "exactbloom"]
 
         def cost(tree, workload, policy, measure):
@@ -215,14 +215,13 @@ class DocumentsTest(unittest.TestCase):
                 reads = row["measures"]["wasted_reads"]
                 apart[row["tree"]] = max(apart.get(row["tree"], 1), reads["high"] / reads["low"])
         small_apart = apart.pop("tables of 1,000 keys")
-        self.assertTrue(1.2 < max(apart.values()) < 4 / 3, apart)
         best = {bits: flat[f"settled, {bits} bits", "bloomfilter"] for bits in (14, 16)}
         extrapolated = 16 + 2 * math.log(best[16] / flat["settled, 10 bits", "exactbloom"]) / math.log(best[14] / best[16])
         expected = {
             "bench/README.md": [f"beside a run: {wasted['level 0 beside a run', 'exactbloom:10']:.0f} wasted reads in 1,000 lookups after a load"],
             "README.md": [
-                f"wastes {min(bloom_over_ours):.0f} to {max(bloom_over_ours):.0f} times fewer reads than its Bloom filter and "
-                f"{min(ribbon_over_ours):.1f} to {max(ribbon_over_ours):.1f} times fewer than its Ribbon filter",
+                f"wastes {math.floor(min(bloom_over_ours))} to {max(bloom_over_ours):.0f} times fewer reads than its Bloom filter and "
+                f"{at_least:.1f} to {max(ribbon_over_ours):.1f} times fewer than its Ribbon filter",
                 f"A load takes {more_or_less(*load[1:])} processor time than with the Bloom filter",
                 f"With {bits_needed(read_result('report'))['exactbloom']:.1f} bits per key it wastes as few reads as Bloom filters with 10",
                 f"{asked:,} present keys, none denied; {wrong:,} false positives, {expected_wrong:,.0f} expected"],
@@ -233,7 +232,7 @@ class DocumentsTest(unittest.TestCase):
                 f"{max(fewer):.1f} times fewer reads per filter asked than `bloomfilter`, which had {min(more_bits):.0f} to "
                 f"{max(more_bits):.0f}% more bits per key"],
             "docs/operations.md": [
-                f"with tables of 1,000 keys by {small_apart:.1f} times",
+                f"by up to {max(apart.values()):.1f} times, with tables of 1,000 keys by {small_apart:.1f} times",
                 "with default options {} lookups tell `bloomfilter:10` ({} in 1,000) from `exactbloom:10` ({})".format(*tell_apart[0]),
                 "compacted {} ({} and {})".format(*tell_apart[1]),
                 "{} tell `ribbonfilter` of equal bytes ({}) from `exactbloom:10` ({}) with write buffers of 4 MiB".format(*tell_apart[2]),
@@ -248,7 +247,7 @@ class DocumentsTest(unittest.TestCase):
             "docs/questions.md": [
                 "where half do, [{:.0f}%](benchmarks.md#latency-and-blocks-read) to [{:.0f}%](benchmarks.md#a-kvrocks-cluster) of the block reads".format(*saved),
                 f"needs about {extrapolated:.0f} bits per key where ExactBloom has 10",
-                f"wastes [{min(ribbon_over_ours):.1f} to {max(ribbon_over_ours):.1f} times fewer reads]",
+                f"wastes [{at_least:.1f} to {max(ribbon_over_ours):.1f} times fewer reads]",
                 f"its flushes and compactions take {100 * (flush[0] - 1):.0f}% and {100 * (compaction[0] - 1):.0f}% more processor time than with "
                 f"Bloom filters instead of [{100 * (ribbon[0] - 1):.0f}% and {100 * (ribbon[1] - 1):.0f}% more]",
                 f"differ by at most {100 * (max(flush[0], compaction[0], load[0]) - 1):.0f}%",
