@@ -122,7 +122,9 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
     EXPECT_NEAR(rate / filter["rate"].get<double>(), 1.0, sample.partitioned ? 0.3 : 0.15);
   }
   if (!filter["fill"].is_null()) {
-    EXPECT_NEAR(filter["fill"], 0.5, 0.2) << "small partitions have bits to spare";
+    // Small partitions have bits to spare, and more in legacy filters: up to two cache lines, which
+    // RocksDB takes to have 128 bytes on 64-bit ARM.
+    EXPECT_NEAR(filter["fill"], 0.5, is_known ? 0.2 : 0.3);
   }
   if (is_exact_ribbon) {
     EXPECT_TRUE(filter["fill"].is_null());
