@@ -73,6 +73,12 @@ class DocumentsTest(unittest.TestCase):
             if page.name != "README.md":
                 self.assertIn(f"({page.relative_to(ROOT)}", readme)
 
+    def test_readme_is_short(self):
+        """Also with the tables that scripts/figures writes into it, whose names of trees have another length after each measurement."""
+        readme = (ROOT / "README.md").read_text()
+        self.assertLessEqual(len(readme.splitlines()), 110)
+        self.assertLessEqual(len(readme.split()), 800)
+
     def test_every_example_is_in_their_table(self):
         table = re.findall(r"^\| `(.*?)`", (ROOT / "examples/README.md").read_text(), flags=re.MULTILINE)
         folders = {path.name for path in (ROOT / "examples").iterdir() if path.is_dir()}
